@@ -1,9 +1,10 @@
--- The whole database, as a new instance gets it. Older files reach the same shape by src/store/migrations/NNNN-*.sql.
--- Instants (`*_at`) are milliseconds since the Unix epoch. Who did something (`*_by`, but of erasures and holds) is a person or a device by
--- its id, since addresses are given to others; whoever else by what they are called. `''` as repo_key means that the client named no repository.
+-- The whole database, as a new instance gets it. src/platform/store/migrations/NNNN-* brings older files to the same shape. Instants
+-- (`*_at`) are milliseconds since the Unix epoch. Who did something (`*_by`, except for erasures and holds) is the id of a person or a
+-- device, since an address may pass to somebody else; anybody else is named in words. `''` as repo_key means that the client named no
+-- repository.
 
--- `binding_closed_at` is when members were told not to connect machines of their own; null while they may. `moved_to` is the address of
--- the instance that serves the team now, since `moved_at`; `move_confirmed_at` when somebody said that it does.
+-- `binding_closed_at` is when members were forbidden to connect machines of their own; null while they may. `moved_to` is the address of
+-- the instance that serves the team since `moved_at`; `move_confirmed_at` is when somebody confirmed that it does.
 CREATE TABLE teams (
   id                       TEXT PRIMARY KEY,
   name                     TEXT NOT NULL UNIQUE,
@@ -22,9 +23,9 @@ CREATE TABLE teams (
   move_confirmed_at        INTEGER
 ) STRICT;
 
--- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
--- becomes; null for nobody's. `uses` is how many machines it may connect, `used` how many it did; `consumed_at` when the last of
--- them came, and `device_id` the machine of a code for one.
+-- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is the person who gets the
+-- machine; null for nobody. `uses` is how many machines it may connect, `used` how many it did; `consumed_at` is when the last of them
+-- came, and `device_id` the machine of a code for one.
 CREATE TABLE connect_codes (
   code_hash    BLOB PRIMARY KEY,
   team_id      TEXT NOT NULL,
@@ -40,7 +41,8 @@ CREATE TABLE connect_codes (
 ) STRICT;
 CREATE INDEX connect_codes_by_team ON connect_codes (team_id, expires_at);
 
--- `person_id` is whose machine it is now; null for nobody's. `ends_at` is when the binding of a machine that lives for one job ends.
+-- `person_id` is the person who has the machine now; null for nobody. `ends_at` is when the binding of a machine that lives for one job
+-- ends.
 CREATE TABLE devices (
   id               TEXT PRIMARY KEY,
   team_id          TEXT NOT NULL REFERENCES teams (id),
@@ -105,13 +107,13 @@ CREATE TABLE log_subtrees (
   sha256  BLOB NOT NULL
 ) STRICT;
 
--- Under which names the log was signed. `data` is a JSON object.
+-- The names under which the log was signed. `data` is a JSON object.
 CREATE TABLE log_epochs (
   leaf  INTEGER PRIMARY KEY,
   data  TEXT NOT NULL
 ) STRICT;
 
--- What came with a team from another instance's log, `leaf` by `leaf`: `data` is a JSON object that names that log's head.
+-- A team's part of another instance's log, which came with the team. `data` is a JSON object that names the head of that log.
 CREATE TABLE log_imports (
   leaf     INTEGER PRIMARY KEY,
   team_id  TEXT NOT NULL REFERENCES teams (id),
@@ -119,7 +121,7 @@ CREATE TABLE log_imports (
 ) STRICT;
 CREATE INDEX log_imports_by_team ON log_imports (team_id);
 
--- Which leaf there is which here; the two have the same hash.
+-- The leaves of a moved team: `origin` is the number there, `leaf` the number here. The two have the same hash.
 CREATE TABLE log_import_leaves (
   import_leaf  INTEGER NOT NULL REFERENCES log_imports (leaf),
   origin       INTEGER NOT NULL,
@@ -127,8 +129,8 @@ CREATE TABLE log_import_leaves (
   PRIMARY KEY (import_leaf, origin)
 ) STRICT, WITHOUT ROWID;
 
--- Roots of the subtrees between them, which lead from the team's leaves to the root that was signed: of 2^`level` leaves each, the
--- first of which has the index `first`.
+-- Roots of the subtrees between a moved team's leaves, which prove them against the root that the other instance signed. Each has 2^`level`
+-- leaves, the first of them with the index `first`.
 CREATE TABLE log_import_nodes (
   import_leaf  INTEGER NOT NULL REFERENCES log_imports (leaf),
   first        INTEGER NOT NULL,
@@ -147,14 +149,14 @@ CREATE TABLE delivery_streams (
   UNIQUE (device_id, kind, repo_key)
 ) STRICT;
 
--- One row for each delivery that changed anything; `id` is the number of its leaf. `content_sha256` is the root over its `item_count` items,
--- whose salts follow from `item_key`; `sent_sha256` the digest of the body as sent and a salt that only the sender knows. `previous` is the
--- delivery before it in its stream. Rows from before there was a tree were chained by hash instead: `chain_sha256` is that of the row
--- and all before it, `content_sha256` that of the content. `capture_mode` is the one in force when it came, null where that was not
--- noted yet; `withheld` counts what it kept something of from being stored. `erased_by` is the last erasure that took something of it,
--- `erased_items` of how many of its items: what it brought is gone where that is all of them; the row stays. Where items were erased, the
--- salts of the others stand in `item_salts` and the key is gone: with it, what was erased could be guessed from its hash. `moved_from` is
--- a JSON object with what its leaf was made of in the log of the instance that it came with its team from; null where it came here.
+-- One row for each delivery that changed anything; `id` is the number of its leaf. `content_sha256` is the root over its `item_count`
+-- items, whose salts follow from `item_key`; `sent_sha256` is the digest of the body as sent and a salt that only the sender knows.
+-- `previous` is the delivery before it in its stream. Rows from before there was a tree were chained by hash instead: `chain_sha256` is the
+-- digest of the row and all before it, `content_sha256` that of the content. `capture_mode` is the mode in force when it came, null where
+-- that was not noted yet; `withheld` counts the items of which the mode kept something from being stored. `erased_by` is the last erasure
+-- of any of its items, `erased_items` the number of its items that are gone; the row stays. After an erasure `item_salts` has the salts of
+-- the other items and the key is gone: with the key, erased text could be guessed from its hash. `moved_from` is a JSON object with what
+-- its leaf was made of in the log of the instance that it came from with its team; null where it came here.
 CREATE TABLE deliveries (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -212,10 +214,10 @@ CREATE TABLE telemetry_gaps (
   PRIMARY KEY (stream_id, from_seq)
 ) STRICT, WITHOUT ROWID;
 
--- The entries of a delivery, or of a part of it: `entries` of them, whose ids are `first_id` and those that follow, in the order of
--- seq. Those of one stream never overlap. `texts` holds, for each, seq, client timestamp ('' for none) and payload, each with a NUL
--- behind it, in UTF-8; the payload is the JSON text as sent, byte for byte but for redactions. Once sealed, `texts` is null, and the
--- `bytes` of it begin at `block_at` of the block's plain text.
+-- The entries of a delivery, or of a part of it: `entries` of them, with consecutive ids from `first_id` on, in the order of seq. Segments
+-- of one stream never overlap. `texts` holds, for each entry, seq, client timestamp ('' for none) and payload, each followed by a NUL, in
+-- UTF-8; the payload is the JSON text as sent, byte for byte but for redactions. Once sealed, `texts` is null, and the `bytes` of it begin
+-- at `block_at` of the block's plain text.
 CREATE TABLE telemetry_segments (
   first_id     INTEGER PRIMARY KEY,
   stream_id    INTEGER NOT NULL,
@@ -232,8 +234,8 @@ CREATE UNIQUE INDEX telemetry_segments_by_seq ON telemetry_segments (stream_id, 
 CREATE INDEX telemetry_segments_unsealed ON telemetry_segments (stream_id, first_seq) WHERE block_id IS NULL;
 CREATE INDEX telemetry_segments_by_block ON telemetry_segments (block_id) WHERE block_id IS NOT NULL;
 
--- `content` is the texts of the segments that lie in it, end to end, compressed with zstd (RFC 8878). What is
--- under an id never changes, and no id is given twice: texts are kept in memory by it.
+-- `content` is the texts of the segments in the block, end to end, compressed with zstd (RFC 8878). The content of an id never changes, and
+-- no id is given twice: texts are cached in memory by it.
 CREATE TABLE telemetry_blocks (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   stream_id  INTEGER NOT NULL,
@@ -254,8 +256,8 @@ CREATE TABLE telemetry_conflicts (
 ) STRICT;
 CREATE INDEX telemetry_conflicts_by_stream ON telemetry_conflicts (stream_id, id);
 
--- Numbers of streams (seq of telemetry, version of a brain; `stream_id` is of the table of its kind) that came while nothing was to
--- be recorded: what they brought is not stored. Those of one stream do not overlap.
+-- Numbers of streams (seq of telemetry, version of a brain; `stream_id` refers to the table of the kind) that came while nothing was to be
+-- recorded: their content is not stored. The ranges of one stream do not overlap.
 CREATE TABLE withheld_ranges (
   id           INTEGER PRIMARY KEY,
   kind         TEXT NOT NULL CHECK (kind IN ('telemetry', 'brain')),
@@ -266,15 +268,15 @@ CREATE TABLE withheld_ranges (
   UNIQUE (kind, stream_id, first)
 ) STRICT;
 
--- Deliveries of a device that brought what its team's policy does not let be recorded.
+-- Deliveries of a device with content that its team's policy does not let be recorded.
 CREATE TABLE policy_violations (
   device_id   TEXT PRIMARY KEY REFERENCES devices (id),
   deliveries  INTEGER NOT NULL,
   last_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What was erased: at somebody's request, or because it was kept for as long as it was to be. `target` is a JSON object that names it
--- by ids, `requested_at` the instant up to which goes what was received, `counts` a JSON object of what went.
+-- What was erased, at somebody's request or at the end of its retention. `target` is a JSON object that names it by ids. All that was
+-- received up to `requested_at` is erased; `counts` is a JSON object with the number of erased rows.
 CREATE TABLE erasures (
   id            TEXT PRIMARY KEY,
   kind          TEXT NOT NULL CHECK (kind IN ('person', 'device', 'session', 'entry', 'repo', 'retention')),
@@ -292,7 +294,7 @@ CREATE INDEX erasures_unreclaimed ON erasures (completed_at) WHERE reclaimed_at 
 CREATE INDEX erasures_nightly ON erasures (team_id, requested_at) WHERE kind = 'retention';
 CREATE INDEX erasures_requested ON erasures (requested_at, id) WHERE kind <> 'retention';
 
--- What is neither erased nor let run out. `session` is the session's id as its agent named it.
+-- Holds: what is neither erased nor removed at the end of its retention. `session` is the session's id as its agent named it.
 CREATE TABLE holds (
   id           TEXT PRIMARY KEY,
   kind         TEXT NOT NULL CHECK (kind IN ('team', 'device', 'session')),
@@ -307,7 +309,7 @@ CREATE TABLE holds (
 ) STRICT;
 CREATE INDEX holds_in_force ON holds (team_id) WHERE released_at IS NULL;
 
--- For how many days what is kept; what stands here not is kept for ever.
+-- Retention in days. What has no row here is kept for ever.
 CREATE TABLE retention_rules (
   team_id  TEXT NOT NULL REFERENCES teams (id),
   kind     TEXT NOT NULL CHECK (kind IN ('telemetry', 'brain', 'traces', 'reads', 'audit', 'web-sessions')),
@@ -315,7 +317,7 @@ CREATE TABLE retention_rules (
   PRIMARY KEY (team_id, kind)
 ) STRICT, WITHOUT ROWID;
 
--- Numbers of blobs, manifests, snapshots and trace sessions are never given twice: others go by them.
+-- Numbers of blobs, manifests, snapshots and trace sessions are never given twice, since other tables refer to them.
 CREATE TABLE brain_streams (
   id            INTEGER PRIMARY KEY,
   team_id       TEXT NOT NULL REFERENCES teams (id),
@@ -325,9 +327,8 @@ CREATE TABLE brain_streams (
   UNIQUE (device_id, repo_key)
 ) STRICT;
 
--- `content` is empty once it lies in a block, as `bytes` from `block_at` on.
--- Where the policy let only path, size and digest be kept, `content` is empty, `withheld_sha256` the digest of what was sent, free of
--- secrets, and `sha256` that of size and digest.
+-- `content` is empty once it lies in a block, as `bytes` from `block_at` on. Where the policy let only path, size and digest be kept,
+-- `content` is empty, `withheld_sha256` is the digest of what was sent after redaction, and `sha256` that of size and digest.
 CREATE TABLE brain_blobs (
   id               INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id          TEXT NOT NULL REFERENCES teams (id),
@@ -343,8 +344,8 @@ CREATE TABLE brain_blobs (
 CREATE INDEX brain_blobs_unsealed ON brain_blobs (team_id, id) WHERE block_id IS NULL AND withheld_sha256 IS NULL AND bytes > 0;
 CREATE INDEX brain_blobs_by_block ON brain_blobs (block_id, block_at) WHERE block_id IS NOT NULL;
 
--- `content` is contents of blobs, end to end, compressed with zstd (RFC 8878). What is under an id never changes, and no id is given
--- twice: texts are kept in memory by it.
+-- `content` is the contents of blobs, end to end, compressed with zstd (RFC 8878). The content of an id never changes, and no id is given
+-- twice: texts are cached in memory by it.
 CREATE TABLE brain_blocks (
   id       INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id  TEXT NOT NULL REFERENCES teams (id),
@@ -389,10 +390,11 @@ CREATE TABLE brain_currents (
 CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 
 -- `document` is the session object as sent, without its spans, after redaction and merging. `item` is its place among the items of its
--- delivery, as with spans and labels; null for what came before there were items. `exported`: 0 where somebody told of it as a whole, 1 where
--- it was only exported over OTLP, 2 where that is so and somebody told of it on another device of the team: it stands in no list. `user_email` is
--- whom the agent names as signed in, in small letters; where nobody is named in what was told of as a whole, that of what was exported holds.
--- `unsealed_since`: when the first of its spans came whose document is in no block yet; null where all are, 0 in databases from before blocks.
+-- delivery, as with spans and labels; null for what came before there were items. `exported`: 0 when a client sent it as a whole, 1 when it
+-- was only exported over OTLP, 2 when it was exported and a client sent it on another device of the team: such a row stands in no list.
+-- `user_email` is the person whom the agent names as signed in, in lower case; when the client's session names nobody, the exported one's
+-- counts. `unsealed_since`: when the first of its spans came whose document is in no block yet; null when all are, 0 in databases from
+-- before blocks.
 CREATE TABLE trace_sessions (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -432,8 +434,8 @@ CREATE TRIGGER trace_sessions_whole_out AFTER DELETE ON trace_sessions WHEN OLD.
   UPDATE trace_sessions SET exported = 1 WHERE team_id = OLD.team_id AND external_id = OLD.external_id AND exported = 2;
 END;
 
--- Sessions counted by the day (UTC, days since the epoch) on which they began and their outcome's first 40 characters; triggers keep it
--- exact. Sessions without a start are in no day.
+-- Sessions counted by day of beginning (UTC, days since the epoch) and the first 40 characters of their outcome; triggers keep it exact.
+-- Sessions without a start are in no day.
 CREATE TABLE trace_session_days (
   team_id   TEXT NOT NULL REFERENCES teams (id),
   day       INTEGER NOT NULL,
@@ -486,9 +488,9 @@ CREATE UNIQUE INDEX trace_spans_by_session ON trace_spans (session_id, external_
 CREATE INDEX trace_spans_by_delivery ON trace_spans (delivery_id, item) WHERE item IS NOT NULL;
 CREATE INDEX trace_spans_by_arrival ON trace_spans (session_id, id, started_at, ended_at, delivery_id, signs);
 
--- Documents of a session's spans from `first_span` to `last_span`, end to end, compressed with zstd (RFC 8878). No two of a session
--- overlap. What is under an id never changes, and no id is given twice: texts are kept in memory by it. `replaced`: 1 where a span came
--- anew since, so that what it was before still lies here.
+-- Documents of a session's spans from `first_span` to `last_span`, end to end, compressed with zstd (RFC 8878). Blocks of one session do
+-- not overlap. The content of an id never changes, and no id is given twice: texts are cached in memory by it. `replaced`: 1 when a span
+-- was sent again since, so that its former document still lies here.
 CREATE TABLE trace_span_blocks (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id  INTEGER NOT NULL,
@@ -520,7 +522,7 @@ CREATE TABLE trace_labels (
 CREATE INDEX trace_labels_by_session ON trace_labels (device_id, session_id);
 CREATE INDEX trace_labels_by_delivery ON trace_labels (delivery_id, item) WHERE item IS NOT NULL;
 
--- Notes of commits: which lines of one which session wrote, byte for byte as they were sent. `created_at` is when a note of the commit came first.
+-- Notes of commits: which session wrote which lines, byte for byte as sent. `created_at` is when a note of the commit came first.
 CREATE TABLE trace_notes (
   id           INTEGER PRIMARY KEY,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -557,7 +559,7 @@ CREATE TABLE users (
   disabled_at    INTEGER
 ) STRICT;
 
--- `source` is the id of the issuer whose groups put somebody into the team; null where a person did.
+-- `source` is the id of the issuer whose groups made somebody a member; null when a person did.
 CREATE TABLE memberships (
   team_id     TEXT NOT NULL REFERENCES teams (id),
   user_id     TEXT NOT NULL REFERENCES users (id),
@@ -568,8 +570,8 @@ CREATE TABLE memberships (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memberships_by_user ON memberships (user_id, team_id);
 
--- One-time links: the first operator's set-up, an invitation into a team, a password reset. `maker_id` is the person whose right
--- a link lends; null for the command line. `team_id` of a reset is the team whose admin made it.
+-- One-time links: the first operator's set-up, an invitation into a team, a password reset. `maker_id` is the person with whose rights the
+-- link works; null for the command line. `team_id` of a reset is the team whose admin made it.
 CREATE TABLE one_time_links (
   id          TEXT PRIMARY KEY,
   token_hash  BLOB NOT NULL UNIQUE,
@@ -606,8 +608,8 @@ CREATE TABLE web_sessions (
 ) STRICT;
 CREATE INDEX web_sessions_by_user ON web_sessions (user_id, ended_at, created_at);
 
--- Second factors of people: authenticator apps (`secret`, and `last_step`, which no code of may be used again) and passkeys (a public key as
--- SPKI, and how often it signed); and what works once when all else is lost.
+-- Second factors of people: authenticator apps (`secret`, and `last_step`, the last step of time whose code was used), passkeys (a public
+-- key as SPKI, and its count of signatures), and recovery codes, which work once.
 CREATE TABLE second_factors (
   id             TEXT PRIMARY KEY,
   user_id        TEXT NOT NULL REFERENCES users (id),
@@ -630,8 +632,8 @@ CREATE TABLE recovery_codes (
   PRIMARY KEY (user_id, code_hash)
 ) STRICT, WITHOUT ROWID;
 
--- Single sign-on (OpenID Connect): issuers that vouch for people, what their groups mean here, and whom they vouched for. `domains` is
--- a JSON list; `group_name` may be `*`, which everybody is in.
+-- Single sign-on (OpenID Connect): issuers, what their groups mean here, and the people they sign in. `domains` is a JSON list;
+-- `group_name` may be `*`, a group of everybody.
 CREATE TABLE sso_issuers (
   id             TEXT PRIMARY KEY,
   name           TEXT NOT NULL UNIQUE,
@@ -667,7 +669,8 @@ CREATE TABLE sso_identities (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sso_identities_by_user ON sso_identities (user_id);
 
--- Whom an issuer ever brought to an account; stays when the link ends, so that nobody else comes to it by an address they were given since.
+-- Every account that an issuer was ever linked with. It stays when the link ends, so that nobody else gets the account by an address that
+-- they were given since.
 CREATE TABLE sso_holders (
   user_id    TEXT NOT NULL REFERENCES users (id),
   issuer_id  TEXT NOT NULL REFERENCES sso_issuers (id),
@@ -675,9 +678,10 @@ CREATE TABLE sso_holders (
   PRIMARY KEY (user_id, issuer_id, subject)
 ) STRICT, WITHOUT ROWID;
 
--- Provisioning (SCIM, RFC 7643): what an issuer's directory says of people and groups, and the tokens it comes with. `user_key` and `display_key` are as
--- they are compared; `closed` tells that the directory closed the account; `pending` that memberships are to follow groups; `ended_at`
--- that the directory let go of somebody. `former_addresses` are those that people had before it changed them, for erasing them.
+-- Provisioning (SCIM, RFC 7643): what an issuer's directory says of people and groups, and the tokens that it signs in with. `user_key` and
+-- `display_key` are names in the form in which they are compared. `closed`: the directory closed the account. `pending`: memberships still
+-- have to follow groups. `ended_at`: when the directory let go of somebody. `former_addresses` are people's addresses before the directory
+-- changed them, for erasing them.
 CREATE TABLE scim_tokens (
   id            TEXT PRIMARY KEY,
   issuer_id     TEXT NOT NULL REFERENCES sso_issuers (id),
@@ -784,7 +788,7 @@ CREATE TABLE read_tokens (
 ) STRICT;
 CREATE INDEX read_tokens_by_user ON read_tokens (user_id, created_at);
 
--- Every read through a read token, for its owner. `question` is stored after redaction.
+-- Every read through a read token, shown to its owner. `question` is stored after redaction.
 CREATE TABLE token_reads (
   id        INTEGER PRIMARY KEY,
   token_id  TEXT NOT NULL REFERENCES read_tokens (id),
@@ -806,8 +810,8 @@ CREATE TABLE token_read_days (
   PRIMARY KEY (token_id, day)
 ) STRICT, WITHOUT ROWID;
 
--- Tokens with which programs read the records of a team, or of all teams where `team_id` is null. `user_id` is the person who answers
--- for one, and with whose rights it ends; null for what the command line made for nobody. `scopes` is a JSON array.
+-- Tokens with which programs read the records of a team, or of all teams where `team_id` is null. `user_id` is the person who answers for a
+-- token, which ends with their rights; null for one made on the command line for nobody. `scopes` is a JSON array.
 CREATE TABLE api_tokens (
   id            TEXT PRIMARY KEY,
   token_hash    BLOB NOT NULL UNIQUE,
@@ -832,8 +836,8 @@ CREATE TABLE api_token_days (
   PRIMARY KEY (token_id, day, operation)
 ) STRICT, WITHOUT ROWID;
 
--- What a device's agents asked by the Model Context Protocol, the newest of each device: by which tool, how much there was of it and how
--- much was shown.
+-- What a device's agents asked by the Model Context Protocol, the newest questions of each device: the tool, the number of matches and the
+-- number shown.
 CREATE TABLE device_reads (
   id         INTEGER PRIMARY KEY,
   device_id  TEXT NOT NULL REFERENCES devices (id),
@@ -845,9 +849,9 @@ CREATE TABLE device_reads (
 ) STRICT;
 CREATE INDEX device_reads_by_device ON device_reads (device_id, id);
 
--- Who did what, when, from where. No foreign keys: an event outlives what it tells of. `detail` is a JSON object. `leaf` is its number in
--- the log, null for what came before there was one; where names were taken out of it, `item_sha256` is what it was the hash of, and
--- `item_key` the key of what is stated of it since.
+-- The audit: who did what, when, from where. No foreign keys: an event outlives what it is about. `detail` is a JSON object. `leaf` is its
+-- number in the log, null for events from before there was one. After names were removed from an event, `item_sha256` is the hash of the
+-- item as it was, and `item_key` the key of the item that states what is left.
 CREATE TABLE audit_events (
   id            INTEGER PRIMARY KEY,
   at            INTEGER NOT NULL,
@@ -939,7 +943,7 @@ CREATE TABLE pack_versions (
   classes     TEXT NOT NULL,
   sha256      BLOB NOT NULL,
   created_at  INTEGER NOT NULL,
-  -- Last: what stands behind a large value is read through it.
+  -- Last, since columns after a large value are read through it.
   archive     BLOB NOT NULL,
   UNIQUE (pack_id, version)
 ) STRICT;
@@ -973,15 +977,15 @@ CREATE TABLE health_probes (
   filler     BLOB NOT NULL
 ) STRICT;
 
--- How far each projection has read its source, and how many parts are stored of what follows, where that is too much for one
--- transaction. A derived table may be emptied with its row here: it is then filled again.
+-- How far each projection has read its source, and how many parts of the next step are stored, when that is too much for one transaction. A
+-- derived table may be emptied together with its row here: it is then filled again.
 CREATE TABLE projections (
   name        TEXT PRIMARY KEY,
   checkpoint  INTEGER NOT NULL,
   part        INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
--- What a projection could not work through and skipped, so that what follows does not wait for ever.
+-- What a projection failed on and skipped, so that the rest does not wait for ever.
 CREATE TABLE projection_failures (
   name        TEXT NOT NULL,
   checkpoint  INTEGER NOT NULL,
@@ -998,9 +1002,9 @@ CREATE TABLE job_failures (
   cause      TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Derived: the dated headings of the errors, security and anti-patterns files in current brains. `ordinal` tells equal
--- headings of one file apart. `commits` and `files` are JSON arrays: what the entry's text names. Numbers are never given twice:
--- they are addresses of pages, and links go by them.
+-- Derived: the dated headings of the errors, security and anti-patterns files in current brains. `ordinal` tells equal headings of one file
+-- apart. `commits` and `files` are JSON arrays of what the entry's text names. Numbers are never given twice: addresses of pages and links
+-- use them.
 CREATE TABLE defects (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -1023,8 +1027,8 @@ CREATE INDEX defects_by_date ON defects (team_id, repo_key, date);
 CREATE INDEX defects_by_fingerprint ON defects (team_id, fingerprint);
 CREATE INDEX defects_by_day ON defects (team_id, date, fingerprint);
 
--- The numbers of entries that are gone, by a digest of what they are known by should they be there again: until their branch is checked
--- out again, or until the next brain of a machine that has them.
+-- The numbers of entries that are gone, by a digest that recognises an entry when it comes back: when its branch is checked out again, or
+-- with the next brain of a machine that has it.
 CREATE TABLE defects_gone (
   team_id   TEXT NOT NULL REFERENCES teams (id),
   repo_key  TEXT NOT NULL,
@@ -1033,7 +1037,7 @@ CREATE TABLE defects_gone (
   PRIMARY KEY (team_id, repo_key, digest)
 ) STRICT, WITHOUT ROWID;
 
--- Derived: which content the rows of each file in `defects` were read from. `skipped` counts level-2 headings that are no entry.
+-- Derived: the content that the rows of each file in `defects` were read from. `skipped` counts level-2 headings that are no entry.
 CREATE TABLE defect_files (
   team_id   TEXT NOT NULL REFERENCES teams (id),
   repo_key  TEXT NOT NULL,
@@ -1046,11 +1050,10 @@ CREATE TABLE defect_files (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX defect_files_by_blob ON defect_files (blob_id);
 
--- Derived: the classes of entries in `defects`, by the first 8 hexadecimal digits of their fingerprints, so that no page counts
--- entries. `open` are those whose file says so. `first_repo` is where the first entry stands; `repo_key`, `kind`, `title`, `rule` and
--- `newest_id` are of the newest. `repos` is a JSON array of keys.
--- `recent` is a JSON array of digests of the newest entries, those that went lately too: one that is there again is not a new one.
--- A class without entries stays while something was said of it.
+-- Derived: the classes of entries in `defects`, by the first 8 hexadecimal digits of their fingerprints, so that no page has to count
+-- entries. `open` counts those that their file says are open. `first_repo` is where the first entry stands; `repo_key`, `kind`, `title`,
+-- `rule` and `newest_id` are those of the newest. `repos` is a JSON array of keys. `recent` is a JSON array of digests of the newest
+-- entries, also of those that went lately: one that comes back is not a new one. A class without entries stays while it has triage.
 CREATE TABLE triage_classes (
   team_id      TEXT NOT NULL REFERENCES teams (id),
   class        TEXT NOT NULL,
@@ -1069,9 +1072,9 @@ CREATE TABLE triage_classes (
   PRIMARY KEY (team_id, class)
 ) STRICT, WITHOUT ROWID;
 
--- What people said of a class (`entry_id` 0) or of one of its entries, as it stands. Without a `state` the errors file's word
--- counts. `snoozed` is 'again' until it comes again, 'until' up to `snoozed_until`. `revision` grows with every change, so that two
--- people at once do not undo each other's word unseen.
+-- What people decided about a class (`entry_id` 0) or one of its entries. Without a `state` the errors file's word counts. `snoozed` is
+-- 'again' until it comes again, 'until' up to `snoozed_until`. `revision` grows with every change, so that two people at once do not
+-- overwrite each other's decision unseen.
 CREATE TABLE triage_words (
   team_id        TEXT NOT NULL REFERENCES teams (id),
   class          TEXT NOT NULL,
@@ -1088,8 +1091,8 @@ CREATE TABLE triage_words (
 CREATE INDEX triage_words_by_entry ON triage_words (entry_id) WHERE entry_id > 0;
 CREATE INDEX triage_words_by_owner ON triage_words (owner_id) WHERE owner_id IS NOT NULL;
 
--- What was said and done of a class or an entry, and when it came again. `body` is a comment, a tracker's address or a day, null
--- where it was erased; `other_id` who it was given to, or which entry came.
+-- The history of a class or an entry: what people said and did, and when it came again. `body` is a comment, a tracker's address or a day,
+-- null when it was erased; `other_id` is the person to whom it was given, or the entry that came.
 CREATE TABLE triage_events (
   id           INTEGER PRIMARY KEY,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -1107,7 +1110,7 @@ CREATE TABLE triage_events (
 CREATE INDEX triage_events_by_class ON triage_events (team_id, class, id);
 CREATE INDEX triage_events_by_actor ON triage_events (actor_id) WHERE actor_id IS NOT NULL;
 
--- Derived: what sessions tell of their part in a defect. `started_at` and `ended_at` are the session's window, taken from
+-- Derived: facts of sessions by which their part in a defect is judged. `started_at` and `ended_at` are the session's window, taken from
 -- its spans, prompts and commits where the session names none.
 CREATE TABLE trace_session_windows (
   session_id   INTEGER PRIMARY KEY REFERENCES trace_sessions (id),
@@ -1132,7 +1135,7 @@ CREATE TABLE trace_session_commits (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX trace_session_commits_by_session ON trace_session_commits (session_id);
 
--- `name` is the last part of the path: paths that one side knows only in part are looked up by it.
+-- `name` is the last part of the path, by which a path is looked up that one side knows only in part.
 CREATE TABLE trace_session_files (
   session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
   path        TEXT NOT NULL,
@@ -1143,8 +1146,8 @@ CREATE TABLE trace_session_files (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX trace_session_files_by_name ON trace_session_files (team_id, repo_key, name);
 
--- Lines are 1-based and inclusive, as they were numbered once the edit was made; null where the span told none. `shift` is by
--- how many lines the file grew there; null where the span did not tell.
+-- Lines are 1-based and inclusive, as numbered after the edit; null when the span has none. `shift` is by how many lines the file grew
+-- there; null when the span does not say.
 CREATE TABLE trace_session_edits (
   id          INTEGER PRIMARY KEY,
   team_id     TEXT NOT NULL,
@@ -1162,8 +1165,8 @@ CREATE TABLE trace_session_edits (
 CREATE INDEX trace_session_edits_by_name ON trace_session_edits (team_id, name, at);
 CREATE INDEX trace_session_edits_by_session ON trace_session_edits (session_id);
 
--- Derived: what a session is found by. `words` is in lower case and holds its title, its agent's id, its branch and the beginnings of its
--- commits.
+-- Derived: the words by which a session is found. `words` is in lower case and holds its title, its agent's id, its branch and the
+-- beginnings of its commits.
 CREATE TABLE session_finds (
   team_id     TEXT NOT NULL,
   session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
@@ -1175,10 +1178,9 @@ CREATE TABLE session_finds (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_finds_by_session ON session_finds (session_id);
 
--- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
--- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; the columns from
--- `repo_key` to `fingerprint` are copied from it, as it stood last. `gone_after` is the highest number of an entry when that one
--- was found to be gone.
+-- The session, and with it the prompt, that a defect is put down to. `evidence` is a JSON array. A person's decision (`origin` person, or a
+-- `verdict`) survives every new correlation. `entry_id` is the defect's entry; the columns from `repo_key` to `fingerprint` are copied from
+-- it, as it last stood. `gone_after` is the highest number of an entry at the time when this one was found to be gone.
 CREATE TABLE causal_links (
   id              TEXT PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -1224,13 +1226,13 @@ CREATE TABLE brain_pulses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX brain_pulses_by_team ON brain_pulses (team_id, at);
 
--- Derived: tokens by day (UTC, days since the epoch) and everything that they are asked for by. Prices are not stored: they
--- are looked up when read. `context` is the size class of the requests, for prices that depend on it: the lower bound in
--- tokens. `session` is the session's id as its agent named it, '' when unknown; `branch` and `model` are '' where the record
--- told none, and then those of the session hold; `session_agent` is its agent, `session_user` whom it
--- names as signed in. `reported_nano` is what agents said of the cost, in billionths of a dollar,
--- and `reported` how many of the usages it is the sum of. `otlp` is 1 for what was exported over OTLP without the request's id: it `counts`
--- while nothing else tells of calls of that session; 2 for what was with it. A cell may hold nothing any more.
+-- Derived: tokens by day (UTC, days since the epoch) and everything by which they are filtered. Prices are not stored: they are looked up
+-- when read. `context` is the size class of the requests, for prices that depend on it: the lower bound in tokens. `session` is the
+-- session's id as its agent named it, '' when unknown; `branch` and `model` are '' where the record has none, and then the session's count;
+-- `session_agent` is its agent, `session_user` the person whom it names as signed in. `reported_nano` is the cost that agents reported, in
+-- billionths of a dollar, and `reported` the number of usages that it sums up. `otlp` is 1 for what was exported over OTLP without the
+-- request's id: it `counts` only while nothing else reports calls of that session; 2 for what was exported with it. A cell may be empty
+-- again.
 CREATE TABLE spend_cells (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -1260,11 +1262,11 @@ CREATE UNIQUE INDEX spend_cells_by_day
   ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, otlp);
 CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
 CREATE INDEX spend_cells_of_team ON spend_cells (team_id, session, otlp, counts);
--- Models and days are what is asked for most: their cells lie in order.
+-- Most questions are for models and days: their cells lie in order.
 CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
 
--- Derived: the cells' sums by day, model (that of the session where the record told none) and size class, for questions about the whole
--- team; the transaction that changes cells changes it, too.
+-- Derived: the cells' sums by day, model (the session's where the record has none) and size class, for questions about the whole team. The
+-- transaction that changes cells changes these, too.
 CREATE TABLE spend_days (
   team_id         TEXT NOT NULL,
   day             INTEGER NOT NULL,
@@ -1281,13 +1283,13 @@ CREATE TABLE spend_days (
   PRIMARY KEY (team_id, day, model, context)
 ) STRICT, WITHOUT ROWID;
 
--- Derived: every usage that was reported, so that it counts once however often and wherever. `usage_key` is the dedupe key: a digest
--- of the provider's message id, with that of its request behind it where both were reported; of the request's id where it was
--- reported alone, with the message behind it where that is known; or of the session and the token counts where there is neither:
--- those of equal counts in one session lie together, telemetry's before the spans', and beside them how many messages one side
--- alone reported there. `source` is the trace session that reported it, 0 for telemetry, below 0 for such messages. `times` is how
--- often it did; the figures are those of one time. A `cell_id` of 0: nothing to count here, but it keeps something else from
--- counting, or says that two ids are one message's.
+-- Derived: every reported usage, so that it counts once however often and wherever it is reported. `usage_key` is the dedupe key: a digest
+-- of the provider's message id, followed by that of its request when both were reported; of the request's id when it was reported alone,
+-- followed by the message when that is known; or of the session and the token counts when there is neither. Usages with equal counts in one
+-- session lie together, telemetry's before the spans', and beside them the number of messages that only one side reported there. `source`
+-- is the trace session that reported it, 0 for telemetry, below 0 for such messages. `times` is how often it was reported; the figures are
+-- those of one time. A `cell_id` of 0: nothing to count here, but the row keeps another usage from counting, or says that two ids are one
+-- message's.
 CREATE TABLE spend_usages (
   team_id         TEXT NOT NULL,
   usage_key       BLOB NOT NULL,
@@ -1306,10 +1308,10 @@ CREATE TABLE spend_usages (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX spend_usages_by_source ON spend_usages (source) WHERE source > 0;
 
--- Derived: a row a session for lists, by what it is found, ordered and summed. `session_id` is null while only its spend is known.
--- `result` is what its outcome comes to; `started_at` the lowest integer and `duration` -1 where nobody said; `cost_nano` (billionths
--- of a dollar, at list prices) -1 where nothing of it has a price, `cost_rest` the trillionths beyond it;
--- `caused` how many entries of errors files are put down to it.
+-- Derived: a row for each session, by which lists find, order and sum. `session_id` is null while only its spend is known. `result` is the
+-- kind of its outcome; `started_at` is the lowest integer and `duration` -1 when unknown; `cost_nano` (billionths of a dollar, at list
+-- prices) is -1 when nothing of it has a price, `cost_rest` the trillionths beyond it; `caused` is the number of entries of errors files
+-- that are put down to it.
 CREATE TABLE session_figures (
   id            INTEGER PRIMARY KEY,
   team_id       TEXT NOT NULL,
@@ -1345,14 +1347,14 @@ CREATE INDEX session_figures_by_tokens ON session_figures (team_id, tokens, sess
 CREATE INDEX session_figures_by_errors ON session_figures (team_id, failed_steps + caused, session_id) WHERE session_id IS NOT NULL;
 
 
--- At what prices the costs of sessions are kept; none before they are reckoned for the first time.
+-- The prices at which the costs of sessions are kept; no row before they are computed for the first time.
 CREATE TABLE spend_pricing (
   id       INTEGER PRIMARY KEY CHECK (id = 1),
   version  TEXT NOT NULL
 ) STRICT;
 
--- What is to be spent at most. `subject` is a repository's key, a person's id or a model's name, '' for the team; `thresholds` a JSON
--- array of percentages. Which of them were reached: `day` is the first of the period, since the epoch, `used_nano` billionths of a dollar.
+-- Budgets. `subject` is a repository's key, a person's id or a model's name, '' for the team; `thresholds` a JSON array of percentages. The
+-- other table has those that were reached: `day` is the first of the period, since the epoch, `used_nano` billionths of a dollar.
 CREATE TABLE budgets (
   id            TEXT PRIMARY KEY,
   team_id       TEXT NOT NULL REFERENCES teams (id),
@@ -1375,7 +1377,7 @@ CREATE TABLE budget_crossings (
   PRIMARY KEY (budget_id, day, threshold)
 ) STRICT, WITHOUT ROWID;
 
--- What people ask lists for, under a name: the page's path, and the query of its address.
+-- Saved views of lists: the page's path, and the query of its address, under a name.
 CREATE TABLE saved_views (
   id          TEXT PRIMARY KEY,
   team_id     TEXT NOT NULL REFERENCES teams (id),
@@ -1409,7 +1411,7 @@ CREATE TABLE otlp_seen (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX otlp_seen_by_time ON otlp_seen (received_at);
 
--- What happened that somebody outside may want to hear of.
+-- Notices: what happened that somebody outside may want to hear of.
 CREATE TABLE notices (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   event_id   TEXT NOT NULL UNIQUE,
@@ -1426,8 +1428,8 @@ CREATE TABLE notices (
 CREATE INDEX notices_new ON notices (id) WHERE addressed = 0;
 CREATE INDEX notices_by_team ON notices (team_id);
 
--- Who hears of it, and how: a webhook, a chat, mail. Of a team, or of the installation where there is none. A secret signs what is
--- sent; two do while it is being replaced.
+-- Channels that notices go to: a webhook, a chat, mail. Of a team, or of the installation where there is none. Deliveries are signed with a
+-- secret; with two while it is being replaced.
 CREATE TABLE notification_channels (
   id                TEXT PRIMARY KEY,
   team_id           TEXT REFERENCES teams (id),
@@ -1445,7 +1447,7 @@ CREATE TABLE notification_channels (
 ) STRICT;
 CREATE INDEX notification_channels_by_team ON notification_channels (team_id) WHERE removed_at IS NULL;
 
--- What is to be sent to a channel, and what became of it: `due_at` is null once that is decided.
+-- Notices to be sent to a channel, and what became of them: `due_at` is null once that is decided.
 CREATE TABLE notification_messages (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   message_id   TEXT NOT NULL UNIQUE,
@@ -1463,15 +1465,16 @@ CREATE TABLE notification_messages (
 CREATE INDEX notification_messages_due ON notification_messages (channel_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX notification_messages_by_channel ON notification_messages (channel_id, id);
 
--- Conditions that were told of when they began, and are until they are over; the last week that each team was told the sums of; since
--- when the server listens.
+-- Conditions that were reported when they began, until they are over; the last week whose digest each team was sent; and since when the
+-- server listens.
 CREATE TABLE alarms (
   key       TEXT PRIMARY KEY,
   began_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What of the record lies in the lake, see docs/lake.md. `place` is where that is, `shard` what this installation's objects are named by,
--- `last_block` up to which block all are there, `prices` at what prices spend is. All that was to be there at `current_at` is.
+-- What lies in the lake, see docs/lake.md. `place` is where the lake is, `shard` the part of the objects' names that is this
+-- installation's, `last_block` the block up to which all are there, `prices` the prices of its spend. At `current_at` the lake was
+-- complete.
 CREATE TABLE lake_places (
   id          INTEGER PRIMARY KEY CHECK (id = 1),
   place       TEXT NOT NULL,
@@ -1481,8 +1484,8 @@ CREATE TABLE lake_places (
   current_at  INTEGER
 ) STRICT;
 
--- Objects of the lake: noted before they are written, so that what a process left half done is known. `written_at` is null until then.
--- `source_sha256` is of what one was made of, where that is compared.
+-- Objects of the lake, noted before they are written, so that half-written ones of a killed process are known. `written_at` is null until
+-- then. `source_sha256` is the digest of what an object was made of, where that is compared.
 CREATE TABLE lake_objects (
   path           TEXT PRIMARY KEY,
   block_id       INTEGER,
@@ -1493,8 +1496,8 @@ CREATE TABLE lake_objects (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX lake_objects_by_block ON lake_objects (block_id) WHERE block_id IS NOT NULL;
 
--- Days of a team of which something changed since they were written to the lake, and blocks that are gone; triggers note both while
--- there is a lake. Days before 1970, and none at all, are 1969-12-31, those from 2100 on 2100-01-01. `version` grows with each change.
+-- Days of a team on which something changed since they were written to the lake, and blocks that are gone; triggers note both while there
+-- is a lake. Days before 1970, and entries without a day, are 1969-12-31, those from 2100 on 2100-01-01. `version` grows with each change.
 CREATE TABLE lake_marks (
   kind     TEXT NOT NULL CHECK (kind IN ('spend', 'sessions', 'errors')),
   team_id  TEXT NOT NULL,
@@ -1505,7 +1508,7 @@ CREATE TABLE lake_marks (
 CREATE TABLE lake_gone (
   block_id  INTEGER PRIMARY KEY
 ) STRICT;
--- What triggers write to while there is a lake; it holds nothing.
+-- Triggers write to this view while there is a lake; it holds nothing.
 CREATE VIEW lake_changes (kind, team_id, day) AS SELECT '', '', 0 WHERE false;
 CREATE TRIGGER lake_changes_in INSTEAD OF INSERT ON lake_changes WHEN EXISTS (SELECT 1 FROM lake_places) BEGIN
   INSERT INTO lake_marks (kind, team_id, day, version)

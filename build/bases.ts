@@ -59,8 +59,8 @@ export async function installedBase(base: Base): Promise<string | undefined> {
 }
 
 /**
- * The Node.js of a target, fetched with `npm pack` into `folder` unless it is installed. What comes must be what `package-lock.json` pins.
- * @throws BuildError when it cannot be had, or is another
+ * The Node.js of a target, fetched with `npm pack` into `folder` unless it is installed. It must match what `package-lock.json` pins.
+ * @throws BuildError when it cannot be fetched, or does not match
  */
 export async function fetchBase(target: Target, folder: string): Promise<string> {
   const base = await pinnedBase(target);
@@ -86,7 +86,7 @@ export async function fetchBase(target: Target, folder: string): Promise<string>
       throw new BuildError(`npm pack ${base.package}@${base.version} failed: ${fetched.stderr}`);
     if (!(await sound())) throw new BuildError(`${archive} is not what package-lock.json pins`);
   }
-  // Taken out each time: what was checked is the archive.
+  // Unpacked each time, since only the archive was checked.
   const unpacked = spawnSync("tar", ["-xzf", archive, "-C", place, `package/${base.file}`], { encoding: "utf8" });
   if (unpacked.status !== 0) throw new BuildError(`${archive} cannot be unpacked: ${unpacked.stderr}`);
   return join(place, "package", base.file);

@@ -70,8 +70,8 @@ async function buildExecutable(target: Target, givenBase: string | undefined): P
 
     if (target === hostTarget()) run(fresh, ["--version"]);
     const sum = await sha256(fresh);
-    // Linux keeps what is written at once in large pieces in its cache, and shows each as resident in a process that touches any
-    // of it: 30 MB of 120. A copy lies there as a download does.
+    // Linux caches a file that is written at once in large pieces, and counts a whole piece as resident in a process that touches any of
+    // it: 30 MB of 120. A copy is cached in small pieces, as a download is.
     const settled = join(work, `${name}.copy`);
     await copyFile(fresh, settled);
     // Renamed, not overwritten: an executable that is running cannot be written to.
@@ -110,7 +110,7 @@ async function copyStripped(from: string, to: string, target: Target): Promise<b
   return false;
 }
 
-/** macOS runs no executable whose signature does not fit, and injection breaks the one that Node.js came with. */
+/** Signs an executable again for macOS, which runs none with a broken signature: injection breaks the one that Node.js came with. */
 function sign(file: string): void {
   if (process.platform === "darwin") run("codesign", ["--force", "--sign", "-", file]);
   else say("unsigned: macOS runs it only after: codesign --force --sign - FILE");

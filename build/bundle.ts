@@ -12,32 +12,32 @@ export class BuildError extends Error {
   override readonly name = "BuildError";
 }
 
-/** What an executable can be built for; better-sqlite3 ships an addon under each of these names. */
+/** Platforms that an executable can be built for; better-sqlite3 ships an addon under each of these names. */
 export const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win32-x64"] as const;
 export type Target = (typeof TARGETS)[number];
 
-/** Which files travel inside the program: these, and in folders everything that is neither code nor hidden. */
+/** Files that are embedded in the program: these, and from folders everything that is neither code nor hidden. */
 const EMBEDDED = ["schema.sql", "src", "docs"];
 
-/** What of these stays behind: why things are as they are, and what is made from the declarations anew. */
+/** Files that are not embedded: decisions, pictures, samples, the API's document, which is made anew, and what only developers read. */
 const LEFT_OUT = /^docs\/(?:decisions\/|images\/|samples\/|generated\/openapi\.json$|(?:dev|releasing)\.md$)/;
 
-/** Nobody reads these in there: what makes them readable is a quarter of the one, and a third of the other. */
+/** Nobody reads these files in the program. Their layout and comments are a quarter of the JSON and a third of the SQL. */
 const SHORTENED: Readonly<Record<string, (text: string) => string>> = {
   ".json": (text) => JSON.stringify(JSON.parse(text)),
-  // Whole lines between statements; SQLite keeps what stands within them.
+  // Only lines between statements, since SQLite stores the text of a statement with the comments in it.
   ".sql": (text) => text.replaceAll(/^--.*\n/gm, ""),
 };
 
 /** Licence texts of what the program is made of; `reckon notices` prints it. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
-/** What threads begin with: a module that imports no other, since no thread sees the files within an executable. */
+/** The module that threads start from. It imports no other, since threads cannot read the files within an executable. */
 const THREAD = "worker.mjs";
 
 /**
- * Takes node:http as `require` gives it. Making an ES module of it means reading all that it exports, and so its `WebSocket` with all
- * of what fetches: a sixth of what Node.js takes to start a command from the bundle, as tests do. The executable gains nothing seen.
+ * Loads node:http by `require`. As an ES module all its exports would be read, among them `WebSocket`, which loads all that fetch is made
+ * of: a sixth of the time in which a command starts from the bundle, as in tests. For the executable it makes no difference.
  */
 const httpByName: Plugin = {
   name: "http-by-name",
@@ -50,7 +50,7 @@ const httpByName: Plugin = {
   },
 };
 
-/** Leaves out nodemailer's 85 KB of what endings of files mean: nothing that is mailed has an attachment. */
+/** Leaves out nodemailer's 85 KB of file name endings and media types: nothing that is mailed has an attachment. */
 const noMimeTypes: Plugin = {
   name: "no-mime-types",
   setup({ onLoad }) {

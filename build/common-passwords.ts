@@ -1,14 +1,14 @@
 import { dictionary } from "@zxcvbn-ts/language-common";
 
-/** How many passwords are taken that are long enough to be chosen here, and how many words of any length to begin one with. */
+/** Number of passwords that are long enough to be accepted here, and of words of any length that a password may begin with. */
 const WHOLE = 4_000;
 const WORDS = 4_000;
 
 /**
- * The passwords that everybody tries first, for `src/assets/common-passwords.txt`: lower case, sorted, one a line, front-coded: a
- * line's first character, in base 36, says how many characters it shares with the line before. Ranked by how often they
- * stood in lists that leaked (the frequency lists of zxcvbn). Those that are a word with digits or signs behind it are
- * left out where the word is in it: the comparison takes those off (`withoutTail`).
+ * The passwords that everybody tries first, for `src/assets/common-passwords.txt`: lower case, sorted, one a line, front-coded: a line's
+ * first character, in base 36, says how many characters it shares with the line before. Ranked by how often they stood in lists that leaked
+ * (the frequency lists of zxcvbn). A word with digits or signs behind it is left out when the word itself is in the list: the comparison
+ * takes such a tail off (`withoutTail`).
  * @param shortest characters a password has at least
  * @param withoutTail takes off what is compared without
  */

@@ -151,7 +151,7 @@ async function makeFormula(release: Release, url: string): Promise<void> {
   await add(release, "reckon.rb", { kind: "formula" });
 }
 
-/** The manifest, who made all this of what, and checksums of everything, which is what is signed. */
+/** Writes the manifest, the provenance, and the checksums of everything, which are signed. */
 async function writeSums(release: Release, key: ReleaseKey | undefined): Promise<void> {
   const { source, out, artefacts, missing } = release;
   const put = (name: string, text: string) => writeFile(join(out, name), text);

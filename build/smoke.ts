@@ -204,7 +204,7 @@ async function checks(place: Place): Promise<void> {
     return made.code;
   });
 
-  // The first use of fetch loads it, which is no time of the server's.
+  // Loads fetch, so that its time does not count as the server's.
   await fetch("data:,");
   const startedAt = performance.now();
   const server = await check("serve says where it listens", () => serve(place, data));

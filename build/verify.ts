@@ -104,7 +104,7 @@ async function verifyByBuilding(folder: string, sums: ReadonlyMap<string, string
     run("npm", ["run", "--silent", "release", "--", ...args], { cwd: checkout, env: { RECKON_RELEASE_KEY: "" } });
     const again = await readSums(made);
     for (const [name, sum] of sums) {
-      // Hangs on the key, which only who releases has.
+      // Depends on the key, which only the maker of the release has.
       if (name === "provenance.dsse.json") continue;
       check(`${name}, built again from ${commit.slice(0, 12)}`, again.get(name) === sum);
     }

@@ -156,7 +156,10 @@ export interface Parts {
   /** Check every reply against its declared schema. */
   readonly checkReplies?: boolean;
   readonly observe?: (what: Observation) => void;
-  /** Leave jobs and projections to the caller, who runs those that are meant: by default each runs at its interval, by the machine's clock. */
+  /**
+   * Leave jobs and projections to the caller, who runs the ones that are needed: by default each runs at its interval, by the machine's
+   * clock.
+   */
   readonly withoutJobs?: boolean;
   /** Answers requests instead of their endpoints; see ServeOptions. */
   readonly interrupt?: Intercept;
@@ -224,13 +227,13 @@ export async function createInstance(parts: Parts): Promise<Instance> {
         ROOMS.flatMap(({ metrics = [] }) => metrics),
       );
       announce();
-      // Otherwise the first delivery, and whoever comes with it, would wait for that.
+      // Otherwise the first delivery, and all requests beside it, would wait for that.
       void makeSearchReady(cooperative(clock));
       return baseUrlOf(core.config);
     },
     announce,
     async close() {
-      // Streams would be in flight for as long as anybody looks.
+      // Streams of events would stay in flight for as long as anybody looks.
       stopLive();
       // Requests that wait for a projection end first, so that the others are waited for alone.
       const stopped = Promise.all([stopProjections(), stopJobs()]);

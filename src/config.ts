@@ -70,7 +70,7 @@ export const SETTINGS = {
     env: "RECKON_ADMIN_EMAIL",
     fallback: null,
     shown: "none",
-    description: "e-mail address of the first operator, made once while there is nobody",
+    description: "e-mail address of the first operator, whose account is made while there is none",
     read: text,
   }),
   adminPassword: setting<string | null>({
@@ -96,13 +96,13 @@ export const SETTINGS = {
   billing: setting<"on" | "off">({
     env: "RECKON_BILLING",
     fallback: "on",
-    description: "off: nobody pays here, so the dashboard speaks neither of licences nor of seats",
+    description: "off: nobody pays here, and the dashboard shows neither licences nor seats",
     read: oneOf(["on", "off"] as const),
   }),
   log: setting<(typeof LOG_LEVELS)[number]>({
     env: "RECKON_LOG",
     fallback: "info",
-    description: `least level that is logged: ${LOG_LEVELS.join(", ")}`,
+    description: `lowest level that is logged: ${LOG_LEVELS.join(", ")}`,
     read: oneOf(LOG_LEVELS),
   }),
   metrics: setting<string | null>({
@@ -117,7 +117,7 @@ export const SETTINGS = {
     fallback: { hosts: [], private: false },
     shown: "nothing",
     description:
-      "comma-separated HOST[:PORT] that may be called, `*.` for what is below; `+private` allows private addresses",
+      "comma-separated HOST[:PORT] that may be called; `*.HOST` for all names below HOST, `+private` for private addresses",
     read: (raw) => {
       const egress = readEgress(raw);
       return "unreadable" in egress
@@ -157,11 +157,10 @@ export const SETTINGS = {
   passwords: setting<"all" | "operators">({
     env: "RECKON_PASSWORDS",
     fallback: "all",
-    description:
-      "who may sign in with a password: all, or operators only, where everybody else comes by single sign-on",
+    description: "who may sign in with a password: all, or operators only, while everybody else uses single sign-on",
     read: oneOf(["all", "operators"] as const),
   }),
-  limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges of an address that may be refused"),
+  limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "refused connect exchanges that an address may make"),
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),
   limitSso: limit("RECKON_LIMIT_SSO", 60, "single sign-ons an address may begin, and come back from"),
   limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),
@@ -203,7 +202,7 @@ export const SETTINGS = {
     env: "RECKON_SEAL_AFTER_HOURS",
     fallback: 24,
     description:
-      "hours without a new entry after which the rest of a stream of telemetry is compressed, and after which spans of sessions are",
+      "hours without a new entry after which the rest of a telemetry stream is compressed; likewise for spans of sessions",
     read: whole(1, 87_600),
   }),
   backupEvery: setting<number | null>({
@@ -216,14 +215,14 @@ export const SETTINGS = {
   backupKeep: setting<number>({
     env: "RECKON_BACKUP_KEEP",
     fallback: 7,
-    description: "how many of those are kept; the oldest goes once a newer one is verified",
+    description: "how many of these backups are kept; the oldest goes once a newer one is verified",
     read: whole(1, 1_000),
   }),
   backupDir: setting<string | null>({
     env: "RECKON_BACKUP_DIR",
     fallback: null,
     shown: "backups/ in the data directory",
-    description: "directory that they are put in; it must exist",
+    description: "directory for these backups; it must exist",
     read: text,
   }),
   ...LAKE_SETTINGS,
@@ -232,7 +231,7 @@ export const SETTINGS = {
     env: "RECKON_WORKERS",
     fallback: availableParallelism() > 1 ? availableParallelism() : 0,
     shown: "cores; 0 where there is one",
-    description: "threads that read large bodies; 0: they are read where requests are answered, in slices",
+    description: "threads that read large bodies; 0: the thread that answers requests reads them, in slices",
     read: whole(0, 64),
   }),
   maxWalBytes: size("RECKON_MAX_WAL_BYTES", 256 * MIB, "bytes of write-ahead log above which a warning is logged"),
@@ -243,7 +242,7 @@ export type Config = {
   readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
 };
 
-/** What the command line says of settings, as it was typed. */
+/** Settings of the command line, as typed. */
 export type Settings = Partial<Record<keyof typeof SETTINGS, string>>;
 
 /**
@@ -254,7 +253,7 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
   const decided: Record<string, unknown> = {};
   for (const [name, row] of Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][]) {
     const flag = flags[name];
-    // As with a variable of the shell that is not set: elsewhere than meant is worse than nowhere.
+    // An unset variable of the shell gives an empty flag. To act elsewhere than meant would be worse than not at all.
     if (flag === "") throw new ConfigError(`${row.flag} is empty: leave it out, or give it a value`);
     const raw = flag ?? fromEnvironment(row.env, env);
     if (raw === undefined || raw === "") {

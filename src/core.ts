@@ -19,10 +19,10 @@ export interface Core {
 type State = Map<object, unknown>;
 
 /**
- * Declares what a room keeps in memory for one running instance: a cache, an index, a loaded key. Modules keep nothing
- * themselves, so two instances in one process never share it.
- * @param open makes it, when it is first asked for
- * @returns what reads it
+ * Declares what a room keeps in memory for one running instance: a cache, an index, a loaded key. Modules keep nothing themselves, so two
+ * instances in one process never share it.
+ * @param open makes the value when it is first asked for
+ * @returns a function that reads it
  */
 export function slot<Value>(open: (core: Core) => Value): (core: Core) => Value {
   const read = (core: Core): Value => {

@@ -10,7 +10,7 @@ import { BuildError } from "../bundle.ts";
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 const PREHASHED = "ED";
-/** Where in a secret key file what begins: algorithms, salt and limits come first, a checksum last. */
+/** Offsets in a secret key file: algorithms, salt and limits come first, a checksum last. */
 const SECRET = { bytes: 158, kdf: 2, keyId: 54, seed: 62, publicHalf: 94, checksum: 126 };
 const TRUSTED = "trusted comment: ";
 

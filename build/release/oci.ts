@@ -18,7 +18,7 @@ const MEDIA = {
   config: "application/vnd.oci.image.config.v1+json",
   layer: "application/vnd.oci.image.layer.v1.tar+gzip",
 };
-/** Nobody of the machine's: the number that other images without a distribution use, too. */
+/** A user that no machine has; other images without a distribution use this number, too. */
 const USER = 65_532;
 export const DATA = "var/lib/reckon";
 

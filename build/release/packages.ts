@@ -20,7 +20,7 @@ interface Job {
   readonly out: string;
 }
 
-/** Before which version one counts as earlier is said otherwise there than in semver. */
+/** Packagers write `~` before what makes a version a pre-release, semver `-`. */
 const packageVersion = ({ version }: Source) => version.replaceAll("-", "~");
 
 /** Makes a Debian package with `dpkg-deb`. @returns its name. */
@@ -36,7 +36,7 @@ export async function makeDeb({ source, target, executable, work, out }: Job): P
     await writeText(join(work, "DEBIAN", script), await template(`deb/${script}`, {}), 0o755);
   await settle(work, source.epoch);
   const name = `reckon_${version}_${deb}.deb`;
-  // One thread: what several write hangs on how many there are.
+  // One thread: with several, the bytes depend on their number.
   const args = ["--root-owner-group", "--threads-max=1", "-Zxz", "-z2", "--build", work, join(out, name)];
   run("dpkg-deb", args, { env: { SOURCE_DATE_EPOCH: String(source.epoch) } });
   return name;

@@ -8,7 +8,7 @@ import { BuildError, ROOT, type Target } from "../bundle.ts";
 import { packageFolders } from "../notices.ts";
 import type { Source } from "./artefacts.ts";
 
-/** What `process.versions` lists that is no software of others. */
+/** Entries of `process.versions` that are no software of others. */
 const NO_PARTS = new Set(["node", "modules", "napi", "unicode", "cldr", "tz"]);
 
 interface Component {

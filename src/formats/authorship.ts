@@ -16,7 +16,7 @@ export interface Author {
   /** The agent's own id for the session. */
   readonly session: string;
   readonly model: string | null;
-  /** What it was asked last; told by notes of before version 1.3.4 alone. */
+  /** The last prompt; only notes from before version 1.3.4 have it. */
   readonly prompt: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface LineAuthor {
   readonly path: string;
   /** Undefined for a person. */
   readonly author: Author | undefined;
-  /** What tells this edit from others of its session; the session's key where there is none. */
+  /** Tells this edit from others of its session; the session's key when the note has no trace. */
   readonly trace: string;
 }
 
@@ -79,7 +79,7 @@ function lastAsked(messages: unknown): string | null {
 }
 
 /**
- * Who wrote a line, one for each file of the note that is meant; of several attestations of one line the last counts.
+ * The authors of a line, one for each file of the note that `isMeant` selects. When several attestations cover the line, the last counts.
  * @param isMeant given a path as the note writes it
  * @param line 1-based, as the file stands at the commit
  * @param pause awaited between lines of the note, see `kit/yield.ts`
@@ -126,7 +126,7 @@ function* linesOf(note: string): Generator<string> {
   }
 }
 
-/** Read of one attestation: those of the largest commits are a tenth as long. */
+/** Characters that are read of one attestation; in the largest commits it has a tenth of that. */
 const MAX_RANGES_CHARS = 256 * 1024;
 const RANGE = /(\d{1,10})(?:-(\d{1,10}))?(?:,|$)/y;
 
@@ -140,7 +140,7 @@ function covers(ranges: string, line: number): boolean {
   return false;
 }
 
-/** Members of a note that hold no more than metadata; an object stands for what its members hold, `*` for any name. */
+/** Members of a note that hold only metadata, with the form of each. An object describes the members within; `*` stands for any name. */
 interface Members {
   readonly [name: string]: Members | "word" | "name" | "number";
 }

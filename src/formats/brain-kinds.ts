@@ -1,4 +1,4 @@
-/** What the markdown files of a brain hold, told from their paths. */
+/** Kinds of markdown files in a brain, told from their paths. */
 export const KINDS = ["error", "security", "anti-pattern", "decision", "session", "note"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -13,7 +13,7 @@ const KIND_WORDS: readonly (readonly [Kind, RegExp])[] = [
 /** Whether a file came with an installed pack: others' knowledge, to be found and read, but nothing that happened here. */
 export const isFromPack = (path: string): boolean => /(?:^|\/)\.claude\/brain\/packs\//i.test(path);
 
-/** What a file holds, told from its name, or else from the nearest folder that is so named. */
+/** The kind of a file, told from its name, or else from the nearest folder whose name tells a kind. */
 export function kindOf(path: string): Kind {
   const parts = path.toLowerCase().split("/");
   const stem = (parts.pop() as string).replace(/\.[a-z]+$/, "");
@@ -26,7 +26,7 @@ export function kindOf(path: string): Kind {
 export const DEFECT_KINDS = ["error", "security", "anti-pattern"] as const;
 export type DefectKind = (typeof DEFECT_KINDS)[number];
 
-/** Which kind of entries of the team's own a file holds, told from its own name; undefined for the others. */
+/** The kind of the team's own entries in a file, told from the file's name; undefined for other files. */
 export function entriesKind(path: string): DefectKind | undefined {
   if (isFromPack(path)) return undefined;
   const name = path.slice(path.lastIndexOf("/") + 1);

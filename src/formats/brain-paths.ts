@@ -18,9 +18,9 @@ export function judgePath(path: string): string | undefined {
 }
 
 /**
- * What `judgePath` says, as far as JSON Schema can. It counts characters and not bytes, and of the signs that mislead it names
- * those of the Basic Multilingual Plane without the joiners, as patterns of some languages know no others, and without what
- * separates lines, which generators of clients write into a pattern as it is.
+ * The rules of `judgePath` as far as JSON Schema can express them. It counts characters and not bytes. Of the misleading characters it
+ * names those of the Basic Multilingual Plane, since patterns of some languages know no others, without the joiners, and without line
+ * separators, which generators of clients would write into a pattern literally.
  */
 export const PATH_SCHEMA = {
   minLength: 1,

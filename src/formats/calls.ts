@@ -2,7 +2,7 @@ import { each, type Slices } from "../kit/slices.ts";
 import { type Stray, type Sum, sumsOf, type Timed } from "./stray-calls.ts";
 import { isModelCall, total, type Usage } from "./usage.ts";
 
-/** A span as far as it matters for what is counted. */
+/** The parts of a span that decide what is counted. */
 export interface Call extends Timed {
   readonly externalId: string;
   readonly parentId: string | null;
@@ -14,9 +14,9 @@ export interface Call extends Timed {
 }
 
 /**
- * What a span stands for: a model call; a tool, under which others work on their own account; or what repeats the sum of the
- * calls it made (an agent, a workflow, and the outer span of Vercel's AI SDK). By OpenTelemetry's operation, else by the kind or
- * name that observability tools give.
+ * What a span stands for: a model call; a tool, under which the calls of others are counted apart; or a sum of the calls below it (an
+ * agent, a workflow, and the outer span of Vercel's AI SDK). Told by OpenTelemetry's operation, else by the kind or name that observability
+ * tools give.
  */
 type Part = "call" | "tool" | "sum" | "unknown";
 
@@ -36,7 +36,7 @@ const SUMS = /^invoke_(?:agent|workflow)\b|^ai\.(?:generate|stream)(?:Text|Objec
 
 const hasTokens = ({ usage }: Call): boolean => usage !== null && (usage.context > 0 || (usage.output ?? 0) > 0);
 
-/** What counts below a span: of how many spans, and their tokens. */
+/** Usage that counts below a span: the number of spans, and their tokens. */
 interface Below {
   count: number;
   context: number;
@@ -56,17 +56,16 @@ interface Node<T extends Call> {
   above: Node<T> | undefined;
   /** Spans directly below that are not summed up yet. */
   open: number;
-  /** All that counts below, and of it what neither a tool nor an agent stands between. */
+  /** Usage that counts anywhere below, and (`direct`) the part of it with neither a tool nor an agent in between. */
   readonly all: Below;
   readonly direct: Below;
 }
 
 /**
- * The spans of a session whose usage counts. What repeats the sum of others gives way to any usage below it. Every other span
- * tells of a call of its own, unless what counts below adds up to the same tokens: then it wraps these calls, or is another
- * telling of the one call. What a tool started is no part of the call that called it. A usage with an id of the provider's always
- * counts, one of no tokens never. Calls below a span that nobody told of may be part of any sum, see `sumsOf`.
- * In slices: a session may have very many.
+ * The spans of a session whose usage counts. A sum gives way to any usage below it. Every other span is a call of its own, unless the usage
+ * that counts below it adds up to the same tokens: then it wraps those calls, or reports the same call again. Calls that a tool started are
+ * no part of the call that used the tool. A usage with an id of the provider's always counts, one without tokens never. Calls below a span
+ * that was not sent may be part of any sum, see `sumsOf`. In slices: a session may have very many spans.
  */
 export function* countCalls<T extends Call>(sent: readonly T[]): Slices<(T & { readonly usage: Usage })[]> {
   const counted = new Set<T>();
@@ -82,7 +81,7 @@ export function* countCalls<T extends Call>(sent: readonly T[]): Slices<(T & { r
     const counts = hasTokens(span) && (name !== undefined || !repeats(span, part, all, direct));
     if (counts) {
       counted.add(span);
-      // Of a message told by several spans one alone is part of a sum.
+      // When several spans report a message, only one of them is part of a sum.
       if (name === undefined || fullest.get(name) === span) {
         const own = { count: 1, context: span.usage?.context ?? 0, output: span.usage?.output ?? 0 };
         addUp(all, own);
@@ -102,7 +101,7 @@ export function* countCalls<T extends Call>(sent: readonly T[]): Slices<(T & { r
     if (part === "sum" && counted.has(span)) {
       if (nameOf(span) !== undefined) return;
       sums.push({ span, missing: top.span.parentId });
-      // It is no call among what is below a stray.
+      // A sum is no call, so it must not count among those below a stray.
       if (top !== node)
         addUp(top.all, { count: -1, context: -(span.usage?.context ?? 0), output: -(span.usage?.output ?? 0) });
     } else if (!above && span.parentId !== null)
@@ -119,13 +118,16 @@ export function* countCalls<T extends Call>(sent: readonly T[]): Slices<(T & { r
 
 function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolean {
   if (part === "sum" || part === "tool") return all.count > 0;
-  // Of one call some instrumentations count more output than there was, as what a stream begins with.
+  // For one call, some instrumentations count more output than there was, such as what a stream begins with.
   const addsUp = ({ count, context, output }: Below) =>
     count > 0 && context === usage?.context && (output === (usage.output ?? 0) || (count === 1 && context > 0));
   return addsUp(direct) || (part === "unknown" && addsUp(all));
 }
 
-/** The spans, each with the id of the call right above it where that is of the same tokens: it wraps this one, which some instrumentations tell of without its id. */
+/**
+ * The spans, each with the id of the call right above it when that has the same tokens: it wraps this one, which some instrumentations
+ * report without its id.
+ */
 function* namedAbove<T extends Call>(spans: readonly T[]): Slices<readonly T[]> {
   const named = new Map<string, Usage>();
   yield* each(spans, ({ externalId, usage }) => {
@@ -144,8 +146,8 @@ function* namedAbove<T extends Call>(spans: readonly T[]): Slices<readonly T[]> 
 type NameOf = (call: Pick<Call, "usage">) => string | undefined;
 
 /**
- * What the messages that are told are called: by the provider's id of the message, or by that of its request. A request is its
- * message where that is told too; where several messages are told of it, it is neither.
+ * Names the messages of calls: by the provider's id of the message, or by that of its request. A request's id stands for its message when
+ * both are reported together, but not when that happens with several messages.
  * @returns gives the name of a call's message, undefined where it has no id
  */
 function* nameMessages(calls: Iterable<Pick<Call, "usage">>): Slices<NameOf> {
@@ -164,7 +166,7 @@ function* nameMessages(calls: Iterable<Pick<Call, "usage">>): Slices<NameOf> {
   };
 }
 
-/** By a message's name, the span that reports most of it. */
+/** By a message's name, the span that reports the largest output of it. */
 function* fullestOfEach<T extends Call>(spans: readonly T[], nameOf: NameOf): Slices<Map<string, T>> {
   const fullest = new Map<string, T>();
   yield* each(spans, (span) => {
@@ -175,7 +177,7 @@ function* fullestOfEach<T extends Call>(spans: readonly T[], nameOf: NameOf): Sl
   return fullest;
 }
 
-/** The spans, each with what stands above it. */
+/** The spans, each with its parent. */
 function* linked<T extends Call>(spans: readonly T[]): Slices<readonly Node<T>[]> {
   const nodes: Node<T>[] = [];
   const byId = new Map<string, Node<T>>();
@@ -193,7 +195,7 @@ function* linked<T extends Call>(spans: readonly T[]): Slices<readonly Node<T>[]
   return nodes;
 }
 
-/** What stands above all else that is told of above each span, it may be itself. @param nodes each after what is above it */
+/** The topmost known ancestor of each span, or the span itself. @param nodes each after its parent */
 function* topsOf<T extends Call>(nodes: readonly Node<T>[]): Slices<ReadonlyMap<Node<T>, Node<T>>> {
   const tops = new Map<Node<T>, Node<T>>();
   yield* each(nodes, (node) => {
@@ -202,10 +204,10 @@ function* topsOf<T extends Call>(nodes: readonly Node<T>[]): Slices<ReadonlyMap<
   return tops;
 }
 
-/** The spans, each after all below it; last those that are above each other in a circle. */
+/** The spans, each after all below it. Those whose parents form a cycle come last. */
 function* fromBelow<T extends Call>(nodes: readonly Node<T>[]): Generator<Node<T>> {
   const ready = nodes.filter(({ open }) => open === 0);
-  // It grows while it is gone through.
+  // `ready` grows during this loop.
   for (const node of ready) {
     yield node;
     if (node.above && --node.above.open === 0) ready.push(node.above);
@@ -213,7 +215,7 @@ function* fromBelow<T extends Call>(nodes: readonly Node<T>[]): Generator<Node<T
   yield* nodes.filter(({ open }) => open > 0);
 }
 
-/** Tokens by kind, as the provider counted them; null where nobody told of that kind. */
+/** Tokens by kind, as the provider counted them; null for a kind that was not reported. */
 export interface Tokens {
   readonly input: number | null;
   readonly output: number | null;

@@ -1,7 +1,7 @@
 import { isObject } from "../kit/json.ts";
 import { asObjects, asText, type Fields, parseJson } from "./values.ts";
 
-/** What a tool that edits files was told to write, as texts before and after. */
+/** The texts of an editing tool's input, before and after. */
 
 /** One place of a file. */
 interface EditText {
@@ -26,7 +26,7 @@ const BEFORE = ["old_string", "oldString", "old_str", "old_source"];
 const AFTER = ["new_string", "newString", "new_str", "new_source"];
 const WHOLE = ["content", "contents", "file_text"];
 const PATCHES = ["patch", "diff", "input", "patchText"];
-/** Of one input: what a person still reads. */
+/** Texts of one input at most: nobody reads more. */
 const MAX_TEXTS = 50;
 
 /**
@@ -66,7 +66,7 @@ function replacement(fields: Fields, path: string | null): EditText[] {
   return [{ path: textAt(fields, PATHS) ?? path, before, after }];
 }
 
-/** What is set beside what was understood; `false` is what all of these tools do by default. */
+/** The members that were not understood, as JSON. `false` is left out: it is the default of all these tools. */
 function restOf(fields: Fields, understood: readonly string[]): string {
   const rest = Object.entries(fields).filter(([name, value]) => !understood.includes(name) && value !== false);
   return rest.length === 0 ? "" : JSON.stringify(Object.fromEntries(rest));

@@ -41,10 +41,9 @@ export function readSha(value: unknown): string | null {
 }
 
 /**
- * Reads the `edits` of a span. Each names a `path` and, as far as it tells, `startLine` and `endLine`; by how much lines
- * below it moved is taken from `oldLines` and `newLines` (lines that stood there before and after, as in a unified hunk's
- * header), from `removed` and `added`, or from the text of a unified diff in `diff`, `patch` or `hunk`, which also tells the
- * lines. A wrong type is not understood.
+ * Reads the `edits` of a span. Each names a `path` and, if known, `startLine` and `endLine`. How far the lines below moved is taken from
+ * `oldLines` and `newLines` (lines that stood there before and after, as in a unified hunk's header), from `removed` and `added`, or from
+ * the text of a unified diff in `diff`, `patch` or `hunk`, which also gives the lines. A wrong type is not understood.
  */
 export function readLineEdits(value: unknown): LineEdit[] {
   if (!Array.isArray(value)) return [];
@@ -102,7 +101,7 @@ export function changesOfDiff(diff: string): Change[] {
     if (header) {
       end();
       inHunk = true;
-      // A hunk that leaves nothing stands behind the line it names.
+      // The header of a hunk without new lines names the line before it.
       line = Number(header[1]) + (header[2] === "0" ? 1 : 0);
     } else if (!inHunk) continue;
     else if (text.startsWith("+")) {

@@ -6,7 +6,7 @@ export const IDS = [
   ...["messageId", "message_id", "requestId", "request_id", "callId", "call_id", "toolUseId", "tool_use_id"],
 ];
 
-/** What is called by a word or two. */
+/** Members whose value is a name of a word or two. */
 export const NAMES = [
   ...["type", "kind", "name", "role", "mode", "agent", "agentVersion", "version", "model", "modelVersion", "provider"],
   ...[

@@ -27,7 +27,7 @@ function leftOut(raw: string, tally: Tally): undefined {
   if (/^["[{]/.test(raw) && !NOTHING.includes(raw)) tally.texts++;
 }
 
-/** A value that stands for itself, in its own spelling. */
+/** Keeps a plain value that fits, in its own spelling. */
 function leaf(fits: (value: unknown) => boolean): Rule {
   // biome-ignore lint/correctness/useYield: one value is no work to pause in
   return function* (text, { start, end }, tally) {
@@ -60,7 +60,7 @@ const path = leaf(
 /** OpenTelemetry's HrTime is a list. */
 const instant = leaf((value) => isInstant(value) || (Array.isArray(value) && readInstant(value) !== null));
 
-/** The members of an object that are named; nothing of what is none. */
+/** Keeps the named members of an object, and nothing of any other value. */
 function object(rules: Readonly<Record<string, Rule>>): Rule {
   const known = new Map(Object.entries(rules));
   return function* (text, { start, end }, tally) {
@@ -80,7 +80,7 @@ function object(rules: Readonly<Record<string, Rule>>): Rule {
   };
 }
 
-/** What stays of each element; nothing of what is no list. */
+/** Keeps what a rule keeps of each element of a list, and nothing of any other value. */
 function list(rule: Rule): Rule {
   return function* (text, { start, end }, tally) {
     if (text[start] !== "[") return leftOut(text.slice(start, end), tally);
@@ -94,7 +94,7 @@ function list(rule: Rule): Rule {
   };
 }
 
-/** By how the value begins. */
+/** Chooses a rule by the value's first character. */
 function either(opening: "{" | "[", then: Rule, otherwise: Rule): Rule {
   return (text, at, tally) => (text[at.start] === opening ? then : otherwise)(text, at, tally);
 }
@@ -144,7 +144,7 @@ const COMMON = {
   attributes,
 };
 
-/** What stays of which record. */
+/** The rule of each kind of record. */
 const METADATA = {
   /** A telemetry entry's payload; of a provider's message what it was billed for. */
   payload: object({
@@ -156,7 +156,7 @@ const METADATA = {
   session: object({ ...COMMON, prompts: list(object({ ...all(INSTANTS, instant), id, chars: number })) }),
   span: object({
     ...COMMON,
-    // The mark of a span that an agent exported (exported.ts): without it, it would count beside what else tells of it.
+    // The mark of an exported span (exported.ts): without it, the span would count in addition to other reports of the same call.
     via: name,
     context: object({ span_id: id, trace_id: id }),
     parentSpanContext: object({ spanId: id, traceId: id }),
@@ -180,7 +180,7 @@ function* keep(text: string, kind: MetadataKind): Slices<Kept> {
 }
 
 /**
- * What stays of a record where only metadata may be kept. The same record gives the same text.
+ * Reduces a record to its metadata. The same record gives the same text.
  * @param text the record as JSON text that `JSON.parse` has accepted
  * @param yieldNow awaited between elements of lists, see `kit/yield.ts`
  */

@@ -56,7 +56,7 @@ function findUsage(payload: Fields, message: Fields, attributes: Fields): Usage 
   );
 }
 
-/** Alone, a span of an agent cannot be told from the sum of the calls under it: in entries it does not count. */
+/** Usage from attributes. An agent's span may repeat the sum of calls that an entry does not show, so it does not count. */
 function attributeUsage(attributes: Fields): Usage | null {
   const operation = attributes["gen_ai.operation.name"];
   const isSum = typeof operation === "string" && /agent|workflow|execute_tool/.test(operation);

@@ -13,8 +13,8 @@ import {
 import { each, type Fields, readCount, readId, readInstant, readText } from "./values.ts";
 
 /**
- * What the free-form parts of sessions and spans say, as far as we understand it. A wrong type is not understood: the
- * member is then absent here, and still stands in the document as sent.
+ * The meaning of the free-form parts of sessions and spans, as far as we understand it. A wrong type is not understood: the member is then
+ * absent here, and still stands in the document as sent.
  */
 
 export interface Prompt {
@@ -23,7 +23,7 @@ export interface Prompt {
   readonly text: string | null;
   /** How long its text was, in UTF-16 units, where that is told instead. */
   readonly chars: number | null;
-  /** The agent's id of the call that answers it, where that tells better than `at` when it was asked. */
+  /** The agent's id of the call that answers it, when that places the prompt better than `at`. */
   readonly spanId: string | null;
 }
 
@@ -108,7 +108,7 @@ export interface UnderstoodSpan {
   /** The model that answered, or else the one that was asked for. */
   readonly model: string | null;
   readonly edits: readonly ShownEdit[];
-  /** What it was given and what it gave back, text or any JSON; undefined where that is not told. */
+  /** Its input and its output, text or any JSON; undefined when not sent. */
   readonly input: unknown;
   readonly output: unknown;
   /** Null where it did not say that it failed. */
@@ -118,7 +118,7 @@ export interface UnderstoodSpan {
   readonly operation: string | null;
 }
 
-/** The same of a span. */
+/** As `understandSession`, for a span. */
 export function understandSpan(document: Fields): UnderstoodSpan {
   const attributes = readAttributes(document.attributes);
   const usage = readUsage(document.usage) ?? readAttributeUsage(attributes);
@@ -154,7 +154,7 @@ export function promptTitle(prompt: Pick<Prompt, "text"> | undefined): string | 
         .trimEnd()}…`;
 }
 
-/** What a list shows of a session's document: how many of each it holds, and what it was asked first. */
+/** The facts of a session's document for lists: how many of each kind it holds, and its first prompt. */
 export function countMembers(document: Fields) {
   const { prompts, files, commits, title } = understandSession(document);
   return {

@@ -1,7 +1,7 @@
 import { isObject } from "../kit/json.ts";
 import { asObject, asObjects, type Fields, firstOf, parseJson, readText } from "./values.ts";
 
-/** What a step of a session was given, what it gave back and how it failed, in the names that agents and tracing tools use. */
+/** Input, output and failure of a session's step, in the names that agents and tracing tools use. */
 
 /** How a step failed. */
 export interface Failure {
@@ -88,17 +88,17 @@ const OUTPUTS = [
 ];
 const known = (value: unknown) => (value === undefined || value === null || value === "" ? undefined : { value });
 
-/** What a step was given: text or any JSON; undefined where it is not told. */
+/** A step's input: text or any JSON; undefined when not sent. */
 export const inputOf = (span: Fields, attributes: Fields): unknown =>
   (firstOf(attributes, INPUTS, known) ?? firstOf(span, ["input", "arguments"], known))?.value;
 
-/** What a step gave back: text or any JSON; undefined where it is not told. */
+/** A step's output: text or any JSON; undefined when not sent. */
 export const outputOf = (span: Fields, attributes: Fields): unknown =>
   (firstOf(attributes, OUTPUTS, known) ?? firstOf(span, ["output", "result"], known))?.value;
 
 /**
- * What a model said, of the text or the messages that a call gave back (OpenTelemetry's `gen_ai.output.messages`, Chat Completions,
- * Anthropic's content blocks); empty where it said nothing in words.
+ * The words of a model in the text or the messages that a call returned (OpenTelemetry's `gen_ai.output.messages`, Chat Completions,
+ * Anthropic's content blocks); empty when there are none.
  */
 export function answerText(output: unknown): string {
   const value = typeof output === "string" && /^\s*[[{]/.test(output) ? parseJson(output) : undefined;
@@ -116,7 +116,7 @@ const isMessages = (value: unknown): boolean =>
 /** Messages hold parts, which hold text: deeper is nothing that a model said. */
 const MAX_DEPTH = 6;
 
-/** Parts of messages that are no words: bytes, what was thought, and what tools were given and gave back. */
+/** Parts of messages that are no words of the model: bytes, thinking, and inputs and results of tools. */
 const UNSAID = /^(?:blob|reasoning|compaction|(?:server_)?tool.*)$/;
 
 function wordsOf(value: unknown, depth = 0): string[] {

@@ -2,7 +2,7 @@ import { firstWhere } from "../kit/first-where.ts";
 import { each, type Slices } from "../kit/slices.ts";
 import type { Usage } from "./usage.ts";
 
-/** When something was, in milliseconds since the epoch, as far as it is told. */
+/** A time span in milliseconds since the epoch, as far as it is known. */
 export interface Timed {
   readonly startedAt?: number | null;
   readonly endedAt?: number | null;
@@ -13,7 +13,10 @@ interface Tokens {
   readonly output: number;
 }
 
-/** A span whose own parent nobody told of: what counts at or below it, sums of agents apart, of how many spans, and their tokens. */
+/**
+ * A span whose parent was not sent, with the usage that counts at or below it, without sums of agents: the number of spans, and their
+ * tokens.
+ */
 export interface Stray extends Timed {
   /** The parent's id. */
   readonly missing: string;
@@ -23,16 +26,16 @@ export interface Stray extends Timed {
 /** A sum that has nothing below it. */
 export interface Sum<T> {
   readonly span: T;
-  /** The parent that nobody told of, of the topmost span that is told of above it, or of itself; null where that has none. */
+  /** The parent, not sent, of its topmost known ancestor or of itself; null when that has no parent. */
   readonly missing: string | null;
 }
 
 /**
- * Of sums that have nothing below them, those of stray calls: what stood between them came in a request of its own, and is not recorded.
- * A sum is taken for that of the strays that began in its time where these put out as much as it says, or more: then it tells of none
- * that is not counted. Of what went in, half is enough: where an input is told without what was cached, a single call whose input is larger
- * than that does not show it, and the sum does. What is missing the same parent stands beside the sum, and is none of its calls; sums
- * that do are not below each other, so that what one of them is the sum of is not the other's.
+ * Of sums with nothing below them, those of stray calls: the spans between came in a request of their own, and are not recorded. A sum is
+ * taken for that of the strays that began in its time when these have as much output as it says, or more: then it holds no call that is not
+ * counted. Half of the input is enough: an input may be reported without what was cached, which shows in the sum but not in a single call
+ * whose input is larger. Strays that miss the same parent as the sum stand beside it and are not its calls. Sums that miss the same parent
+ * are not below each other, so a stray is part of one of them only.
  */
 export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
   sums: readonly Sum<T>[],
@@ -50,7 +53,7 @@ export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
   yield* each(strays, (stray) => beside.get(stray.missing)?.strays.push(stray));
   const found: T[] = [];
   for (const group of beside.values()) {
-    // Most are small, and there may be as many as sums.
+    // Most groups are small, and there may be as many as sums.
     yield;
     const notBelow = yield* timeline(group.strays);
     const below = (from: number, to: number): Tokens => less(usedBy(from, to), notBelow(from, to));
@@ -83,7 +86,7 @@ const less = (all: Tokens, some: Tokens): Tokens => ({
   output: all.output - some.output,
 });
 
-/** Nothing covers a sum, be it of nothing. */
+/** Whether strays cover a sum. Without any usage they cover none, not even one of nothing. */
 const covers = (used: Tokens, says: Tokens): boolean =>
   (used.context > 0 || used.output > 0) && 2 * used.context >= says.context && used.output >= says.output;
 
@@ -100,7 +103,7 @@ function apart<T>(sums: readonly Claim<T>[]): { from: number; sums: Claim<T>[] }
   return groups;
 }
 
-/** Makes what tells how much strays used that began from an instant to another, both included. */
+/** Makes a function that gives the usage of strays that began between two instants, both included. */
 function* timeline(strays: readonly Stray[]): Slices<(from: number, to: number) => Tokens> {
   const begun = new Map<number, Tokens>();
   yield* each(strays, ({ startedAt, endedAt, used }) => {
@@ -115,7 +118,7 @@ function* timeline(strays: readonly Stray[]): Slices<(from: number, to: number) 
     instants[filled++] = at;
   });
   instants.sort();
-  /** What the strays used that began before each of the instants, and before the end. */
+  /** The usage of strays that began before each of the instants, and last that of all. */
   const before: Tokens[] = [{ context: 0, output: 0 }];
   yield* each(instants, (at) => {
     const [sum, then] = [before.at(-1), begun.get(at)];

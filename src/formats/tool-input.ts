@@ -1,7 +1,7 @@
 import { isObject } from "../kit/json.ts";
 import { asText, type Fields, parseJson } from "./values.ts";
 
-/** What a tool was asked for, as far as it is understood; `rest` has what is not, so that nothing is left out. */
+/** A tool's input, as far as it is understood; `rest` has the remainder, so that nothing is left out. */
 export interface ToolInput {
   /** For a shell, as it was written. */
   readonly command: string | null;

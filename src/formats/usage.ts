@@ -2,7 +2,7 @@ import { isObject } from "../kit/json.ts";
 import { asObject, type Fields, firstOf, readId } from "./values.ts";
 
 /**
- * Tokens of one model call, whoever told of it, in the kinds that are priced apart; null where nobody told of a kind. A
+ * Tokens of one model call, from whatever source, in the kinds that have prices of their own; null for a kind that was not reported. A
  * member of the wrong type is not understood and refuses nothing.
  */
 export interface Usage {
@@ -18,7 +18,7 @@ export interface Usage {
   /** Written to a cache for an hour. */
   readonly cacheWrite1h: number | null;
   readonly cacheRead: number | null;
-  /** Tokens of the whole request, cached or not: what prices that depend on its size go by. */
+  /** Tokens of the whole request, cached or not. Some prices depend on it. */
   readonly context: number;
 }
 
@@ -69,16 +69,19 @@ export function asAnswerId(value: unknown): string | undefined {
   return id !== undefined && ANSWER.test(id) ? id : undefined;
 }
 
-/** The provider's id of a call's answer, by its form: agents give several calls one of their own, and themselves that of their last call. */
+/**
+ * The provider's id of a call's answer, told by its form: agents give an id of their own to several calls, and that of their last call to
+ * themselves.
+ */
 const readAnswerId = (attributes: Fields): string | null =>
   (isModelCall(readId(attributes["gen_ai.operation.name"])) && asAnswerId(attributes["gen_ai.response.id"])) || null;
 
-/** Takes what was cached out of an input that includes it. An input too small to include it was told without it. */
+/** Takes what was cached out of an input that includes it. An input smaller than that does not include it. */
 function outside(input: number | null, cached: number | null): number | null {
   return input !== null && cached !== null && cached <= input ? input - cached : input;
 }
 
-/** What was written to Anthropic's caches. Its total is there before its parts were. */
+/** What was written to Anthropic's caches. Older records have the total without its parts. */
 function anthropicWrites(usage: Fields): { cacheWrite: number | null; cacheWrite1h: number | null } {
   const parts = asObject(usage.cache_creation);
   const short = count(parts.ephemeral_5m_input_tokens);
@@ -92,13 +95,13 @@ const ANTHROPIC = ["cache_creation_input_tokens", "cache_read_input_tokens", "ca
 const BEDROCK = ["cacheReadInputTokens", "cacheWriteInputTokens"];
 
 /**
- * Reads a `usage` object as providers and their tools write it: Anthropic (Messages), OpenAI (Responses, Chat Completions),
- * Codex, Google Gemini (`usageMetadata`) and its command line, GitHub Copilot, Amazon Bedrock (Converse), Vercel's AI SDK.
- * Anthropic and Bedrock count their input without what was cached, all others with it; what was thought is part of the output.
- * @returns null when it tells of no tokens
+ * Reads a `usage` object as providers and their tools write it: Anthropic (Messages), OpenAI (Responses, Chat Completions), Codex, Google
+ * Gemini (`usageMetadata`) and its command line, GitHub Copilot, Amazon Bedrock (Converse), Vercel's AI SDK. Anthropic and Bedrock count
+ * their input without what was cached, all others with it; thinking is part of the output.
+ * @returns null when it reports no tokens
  */
 export function readUsage(value: unknown): Usage | null {
-  // Most spans tell of none, and there are thousands of them.
+  // Most spans have no usage, and there are thousands of them.
   if (!isObject(value)) return null;
   const usage: Fields = value;
   const ids = { id: readId(usage.id) ?? null, requestId: readRequestId(usage) };
@@ -151,7 +154,7 @@ export function readUsage(value: unknown): Usage | null {
   return usageOf(ids, {
     // What tools put into a Gemini request is not part of its prompt's count.
     input: sum(outside(input, sum(cacheRead, cacheWrite)), first(usage, ["toolUsePromptTokenCount", "tool"])),
-    // Gemini tells what was thought beside its answer; the others include it.
+    // Gemini reports thinking beside its answer; the others include it.
     output: sum(output, first(usage, ["thoughtsTokenCount", "thoughts"])),
     cacheWrite,
     cacheWrite1h: null,
@@ -165,7 +168,7 @@ export function readAttributes(value: unknown): Fields {
   const attributes: Record<string, unknown> = {};
   for (const attribute of value) {
     const { key, value: wrapped } = asObject(attribute);
-    // Set by assignment, this one name would be none of its members.
+    // An assignment to this name would set the prototype and no member.
     if (typeof key !== "string" || key === "__proto__") continue;
     const { stringValue, intValue, doubleValue, boolValue } = asObject(wrapped);
     attributes[key] = stringValue ?? intValue ?? doubleValue ?? boolValue;
@@ -211,9 +214,9 @@ export function readAttributeUsage(attributes: Fields): Usage | null {
   const [cacheRead, cacheWrite] = [tokens(CACHE_READ), tokens(CACHE_WRITE)];
   const [input, output] = [tokens(INPUT), tokens(OUTPUT)];
   const all = tokens(TOTAL);
-  // Amazon Bedrock's input excludes what was cached, and some pass that on: the total tells.
+  // Amazon Bedrock's input excludes what was cached, and some libraries pass it on so, which the total shows.
   const isApart = all === sum(input, output, cacheRead, cacheWrite);
-  // Gemini tells what was thought beside its answer, and some leave it out of the output: it is what the total has besides.
+  // Gemini reports thinking beside its answer, and some libraries leave it out of the output: it is then the rest of the total.
   const isGemini = /gemini/i.test(readAttributeModel(attributes) ?? "");
   const thought = isGemini && !isApart && all !== null ? all - (sum(input, output) ?? 0) : 0;
   return usageOf(
@@ -233,7 +236,7 @@ export function readAttributeModel(attributes: Fields): string | null {
   return readId(attributes["gen_ai.response.model"]) ?? readId(attributes["gen_ai.request.model"]) ?? null;
 }
 
-/** What agents say that something cost, in dollars. Above a million for one call or session it is not believed. */
+/** A cost in dollars as agents report it. Above a million for one call or session it is not believed. */
 export function readCost(value: unknown): number | null {
   return typeof value === "number" && value >= 0 && value <= 1_000_000 ? value : null;
 }

@@ -34,7 +34,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The same, well formed: what is stored or shown. */
+/** As `asText`, well formed, for what is stored or shown. */
 export const readText = (value: unknown): string | undefined => asText(value)?.toWellFormed();
 
 /** A whole number from 0, as lines are counted. */
@@ -91,7 +91,7 @@ const [FIRST, BEYOND] = [Date.parse("0001-01-01T00:00:00Z"), Date.UTC(10_000, 0,
 
 const inCalendar = (at: number): number | null => (at >= FIRST && at < BEYOND ? at : null);
 
-/** Milliseconds in a second, a millisecond, a microsecond and a nanosecond, with what their numbers lie below. */
+/** Milliseconds in a second, a millisecond, a microsecond and a nanosecond. A number below the bound is taken for one of that unit. */
 const UNITS = [
   [1e11, 1000],
   [1e14, 1],
@@ -104,7 +104,7 @@ function readHrTime([seconds, nanos, ...more]: readonly unknown[]): number | nul
   return readInstant((seconds as number) * 1000 + Math.floor((nanos as number) / 1e6));
 }
 
-/** What the first member says that says anything. */
+/** The value of the first of some members that can be read. */
 export function firstOf<T>(fields: Fields, names: readonly string[], read: (value: unknown) => T | null | undefined) {
   for (const name of names) {
     const value = read(fields[name]);

@@ -16,7 +16,10 @@ function groupsOf(address: string): number[] {
   return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
 }
 
-/** An IPv4 address in IPv6 clothes (`::ffff:192.0.2.1`, as dual-stack sockets spell their peers) is that IPv4 address. */
+/**
+ * The IPv4 address that an IPv4-mapped IPv6 address stands for (`::ffff:192.0.2.1`, as dual-stack sockets spell their peers); others
+ * unchanged.
+ */
 export function plainAddress(address: string): string {
   if (isIP(address) !== 6) return address;
   const groups = groupsOf(address);
@@ -27,7 +30,7 @@ export function plainAddress(address: string): string {
     .join(".");
 }
 
-/** The network of an IPv6 address that its first groups name. */
+/** The network that the first groups of an IPv6 address name. */
 const networkOf = (address: string, groups: number): string =>
   `${groupsOf(address)
     .slice(0, groups)
@@ -38,8 +41,9 @@ const networkOf = (address: string, groups: number): string =>
 export const quotaKey = (address: string): string => (isIP(address) === 6 ? networkOf(address, 4) : address);
 
 /**
- * Whom strangers are taken for where all of them share something: a site and the provider it is at. Of IPv6 one subscriber may have the
- * 65,536 networks of a /48, and a provider has a /32 (RFC 6177, and what registries give out).
+ * The blocks of addresses by which strangers share a limit: the site of an address, and the provider of that site. One IPv6 subscriber may
+ * hold a /48 with its 65,536 networks, and a provider holds a /32 (RFC 6177, and what registries give out). In IPv4 a site is one address
+ * and a provider is a /16.
  */
 export function blocksOf(address: string): { readonly provider: string; readonly site: string } {
   if (isIP(address) === 6) return { provider: networkOf(address, 2), site: networkOf(address, 3) };

@@ -16,7 +16,7 @@ export function readAsset(path: string): string {
   return readFileSync(join(import.meta.dirname, ROOT, path), "utf8");
 }
 
-/** What a thread of this program begins with: the text of a module, since no thread sees the files within an executable, or a file. */
+/** The module that a thread starts from: its text within the executable, whose files threads cannot read, or else a file. */
 export function threadSource(): { readonly source: string | URL; readonly isText: boolean } {
   if (typeof RECKON_ASSETS === "string") return { source: readAsset("worker.mjs"), isText: true };
   return { source: new URL("../worker.ts", import.meta.url), isText: false };

@@ -1,4 +1,4 @@
-/** What of the configuration decides our public address. */
+/** The settings that decide the public address. */
 interface Addressed {
   readonly host: string;
   readonly port: number;

@@ -11,14 +11,14 @@ const decompress = promisify<Buffer, typeof UNPACK_OPTIONS, Buffer>(zstdDecompre
 
 const NOT_BACK = "a compressed block does not give back its texts";
 
-/** Compresses texts on a thread of its own. @throws Error where they could not be had back */
+/** Compresses texts on another thread, and decompresses them to be sure. @throws Error when the result differs */
 export async function compressBlock(texts: Buffer): Promise<Buffer> {
   const content = await compress(texts, BLOCK_OPTIONS);
   if (!(await decompress(content, UNPACK_OPTIONS)).equals(texts)) throw new Error(NOT_BACK);
   return content;
 }
 
-/** The same while everybody waits, for a little of it. @throws Error likewise */
+/** As `compressBlock`, but on the event loop: for small texts only. @throws Error likewise */
 export function compressBlockNow(texts: Buffer): Buffer {
   const content = zstdCompressSync(texts, BLOCK_OPTIONS);
   if (!unpackBlock(content).equals(texts)) throw new Error(NOT_BACK);
@@ -28,18 +28,18 @@ export function compressBlockNow(texts: Buffer): Buffer {
 /** @throws Error where it is damaged, or holds more than any block */
 export const unpackBlock = (content: Buffer): Buffer => zstdDecompressSync(content, UNPACK_OPTIONS);
 
-/** What texts at hand may take of memory, with what else each takes: who reads one mostly reads its neighbours, too. */
+/** Bytes of memory for cached texts, and what each takes besides. Whoever reads one text of a block mostly reads its neighbours, too. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 const BYTES_BESIDE = 512;
 
-/** Texts of blocks that were read last. Under a number never lies anything else. */
+/** The texts of the blocks that were read last, by the block's number. The content under a number never changes. */
 export class BlockCache {
   #bytes = 0;
   readonly #texts = new Map<number, Buffer>();
 
   /**
-   * @param contentOf what is stored under a number, compressed
-   * @returns no bytes where it is missing or damaged, which verifying tells
+   * @param contentOf reads a block's compressed content
+   * @returns an empty buffer when the block is missing or damaged, which verifying reports
    */
   texts(id: number, contentOf: (id: number) => Buffer | undefined): Buffer {
     const known = this.#texts.get(id);
@@ -58,7 +58,7 @@ export class BlockCache {
 
 function openBlock(content: Buffer | undefined): Buffer {
   try {
-    // A copy with memory of its own: what zlib gives, and what Node gives for a little, is a part of 64 KiB that stays as a whole.
+    // Copied into memory of its own: a small buffer of zlib or Node is a part of an allocation of 64 KiB, which would stay as a whole.
     return content ? Buffer.from(new Uint8Array(unpackBlock(content)).buffer) : Buffer.alloc(0);
   } catch {
     return Buffer.alloc(0);

@@ -3,13 +3,13 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { fail, invalid } from "./problem.ts";
 import { systemErrorText } from "./system-error.ts";
 
-/** The text of bytes that others sent. @param what for the message @throws Problem where they are not UTF-8 */
+/** Decodes bytes that others sent. @param what names them in the message @throws Problem when they are not valid UTF-8 */
 export function utf8Text(bytes: Uint8Array, what: string): string {
   if (!isUtf8(bytes)) fail(invalid, `${what} is no text: it is not valid UTF-8`);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** Reads a text file that may be anybody's. @throws Problem naming the file, where it cannot be read, is too long or no UTF-8 */
+/** Reads a text file of unknown origin. @throws Problem that names the file when it cannot be read, is too long or is not UTF-8 */
 export function readTextFile(path: string, maxBytes: number): string {
   const bytes = Buffer.alloc(maxBytes + 1);
   let length = 0;

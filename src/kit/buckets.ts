@@ -1,4 +1,4 @@
-/** A quota: so many in a span. */
+/** A quota: `count` in `seconds`. */
 export interface Quota {
   readonly count: number;
   readonly seconds: number;
@@ -49,7 +49,7 @@ export function draw(
   };
 }
 
-/** Buckets by key, bounded: a flood of addresses costs the buckets that hold least, never memory without end. */
+/** Buckets by key, a bounded number: under a flood of addresses, full and least recently used buckets make room. */
 export class Buckets {
   readonly #fullAt = new Map<string, number>();
   readonly #most: number;
@@ -72,7 +72,7 @@ export class Buckets {
     return decision;
   }
 
-  /** Undoes one draw, of what turned out not to count. */
+  /** Undoes one draw, for a request that turned out not to count. */
   giveBack(key: string, now: number, { count, seconds }: Quota): void {
     const fullAt = this.#fullAt.get(key);
     if (fullAt === undefined) return;
@@ -84,7 +84,7 @@ export class Buckets {
   #makeRoom(now: number): void {
     let examined = 0;
     for (const [key, fullAt] of this.#fullAt) {
-      // A full bucket says nothing a missing one would not; failing that, the least recently used goes.
+      // A full bucket equals a missing one, so it can go. Without full ones, the least recently used goes.
       if (fullAt <= now || this.#fullAt.size >= this.#most) this.#fullAt.delete(key);
       if (++examined >= 64) return;
     }

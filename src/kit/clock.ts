@@ -17,7 +17,7 @@ export const systemClock: Clock = {
 /** Numbers below a thousand in three digits. */
 const DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, "0"));
 
-/** The minute that was written last, up to its seconds: what is written together mostly lies together. */
+/** The minute that was formatted last, as text without seconds: instants formatted one after another mostly share it. */
 let last = { minute: Number.NaN, text: "" };
 
 /**
@@ -42,10 +42,10 @@ export const isoDate = (epochMs: number): string => isoInstant(epochMs).slice(0,
 /** The day of an instant in UTC, counted from the Unix epoch. */
 export const dayNumber = (epochMs: number): number => Math.floor(epochMs / DAY_MS);
 
-/** A day counted so, as the same text. @throws RangeError */
+/** The day with a `dayNumber`, as RFC 3339 text. @throws RangeError when there is no such day */
 export const dateOfDay = (day: number): string => isoDate(day * DAY_MS);
 
-/** An instant as text, where it may not have happened. */
+/** An instant as RFC 3339 text; null when it has not happened. */
 export const instantOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : isoInstant(epochMs));
 
 export const SECOND_MS = 1_000;

@@ -1,7 +1,6 @@
 /**
- * A field of RFC 4180. Spreadsheets take a text that begins with one of these signs for a formula and run it, so it gets an
- * apostrophe before it: agents and people name what stands here. Semicolons and tabs are quoted too, which some take for commas.
- * Numbers stay numbers.
+ * A field of RFC 4180. Spreadsheets run a text that begins with one of these signs as a formula, so it gets an apostrophe before it: agents
+ * and people choose these texts. Semicolons and tabs are quoted too, since some programs take them for separators. Numbers stay numbers.
  */
 function csvField(value: string | number | null | undefined): string {
   if (typeof value !== "string") return value === null || value === undefined ? "" : String(value);

@@ -8,13 +8,13 @@ export const DAY_PATTERN =
 
 const HOUR = "(?:[01]\\d|2[0-3])";
 
-/** Behind a day: a time of it with an offset, as RFC 3339 section 5.6 writes it; seconds and the offset's colon may be left out. */
+/** The time that may follow a day, with an offset (RFC 3339 section 5.6); seconds and the offset's colon may be left out. */
 export const TIME_PATTERN = `${HOUR}:[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:[Zz]|[+-]${HOUR}:?[0-5]\\d)`;
 
 /** A day, or a date-time, and nothing else. */
 export const DAY_OR_TIME = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
 
-/** Where the first day begins that can be written. */
+/** Start of the first day that `DAY_PATTERN` allows, in milliseconds since the epoch. */
 export const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
 
 const DAY = new RegExp(`^${DAY_PATTERN}$`);

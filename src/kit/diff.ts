@@ -5,7 +5,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Lines that changed, with three of what surrounds them. Line numbers are 1-based. */
+/** Changed lines with up to three unchanged lines around them. Line numbers are 1-based. */
 export interface Hunk {
   readonly oldStart: number;
   readonly newStart: number;
@@ -22,7 +22,7 @@ export interface Diff {
 /** Bounds on one comparison, whose work grows with the lines times the edits and which nothing interrupts. */
 const MAX_EDITS = 2_000;
 const MAX_MS = 100;
-/** Of both texts together; a file of prose at its cap has a tenth of it. */
+/** Lines of both texts together; the largest file of prose has a tenth of that. */
 const MAX_LINES = 200_000;
 const LINE_KINDS = { "+": "added", "-": "removed", " ": "same" } as const;
 
@@ -46,7 +46,7 @@ export function diffLines(old: string, now: string): Diff {
   return { hunks, tooDifferent: false };
 }
 
-/** Stops counting once it is more than are compared. */
+/** Lines of a text; counting stops beyond `MAX_LINES`. */
 function countLines(text: string): number {
   let lines = 1;
   for (let at = text.indexOf("\n"); at !== -1 && lines <= MAX_LINES; at = text.indexOf("\n", at + 1)) lines++;

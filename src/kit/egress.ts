@@ -1,23 +1,26 @@
 /** A host that may be called: `hooks.example.com`, `*.example.com`, either with a port. */
 interface HostRule {
-  /** As the URL standard spells it, without a dot at its end; of a wildcard what follows `*.`. */
+  /** As the URL standard normalises it, without a trailing dot; for a wildcard, the part after `*.`. */
   readonly host: string;
   readonly wildcard: boolean;
-  /** Undefined for the port that a protocol has by itself. */
+  /** Undefined for the protocol's default port. */
   readonly port: number | undefined;
 }
 
 /** What may be called from here. */
 export interface Egress {
   readonly hosts: readonly HostRule[];
-  /** Whether a host may be on this machine, or in a network of one's own. */
+  /** Whether hosts on this machine and in private networks may be called. */
   readonly private: boolean;
 }
 
 const PRIVATE = "+private";
 const RULE = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]\\*+]+)(?::(\d{1,5}))?$/;
 
-/** A host as the URL standard spells it: lower case, punycode, numbers as an address, no dot at its end; undefined for none. */
+/**
+ * A host as the URL standard normalises it: lower case, punycode, numbers as an address, no trailing dot; undefined when the text is no
+ * host.
+ */
 export function hostName(text: string): string | undefined {
   if (!URL.canParse(`http://${text}/`)) return undefined;
   return new URL(`http://${text}/`).hostname.replace(/\.$/, "") || undefined;
@@ -58,7 +61,7 @@ export function egressItems({ hosts, private: reachesPrivate }: Egress): string[
 /** A list for a person to read; `nothing` for an empty one. */
 export const egressText = (egress: Egress): string => egressItems(egress).join(", ") || "nothing";
 
-/** Whether a host may be called at a port. @param own the port is the one that the protocol has by itself */
+/** Whether a host may be called at a port. @param own whether the port is the protocol's default */
 export function allows({ hosts }: Egress, host: string, port: number, own: boolean): boolean {
   return hosts.some((rule) => {
     if (rule.port === undefined ? !own : rule.port !== port) return false;
@@ -70,7 +73,7 @@ export function allows({ hosts }: Egress, host: string, port: number, own: boole
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; else by STARTTLS, without which nothing is sent. */
+  /** TLS from the first byte; otherwise STARTTLS, without which nothing is sent. */
   readonly implicitTls: boolean;
   readonly user: string | undefined;
 }
@@ -81,7 +84,7 @@ export function mailServer(text: string): { readonly value: MailServer } | { rea
   if (!URL.canParse(text)) return wrong;
   const url = new URL(text);
   const implicitTls = url.protocol === "smtps:";
-  // Schemes that the URL standard does not know have hosts as they were typed.
+  // `URL` leaves the host as it was typed when it does not know the scheme.
   const host = hostName(url.hostname);
   const isBare = url.password === "" && ["", "/"].includes(url.pathname) && url.search === "" && url.hash === "";
   if (!(implicitTls || url.protocol === "smtp:") || host === undefined || !isBare) return wrong;

@@ -3,14 +3,14 @@
  * that is stored. All steps can be done again: what was erased before is not found any more.
  */
 
-/** Row changes of one transaction. @returns how many of what went, by name */
+/** Row changes of one transaction. @returns the number of erased rows, by name */
 export type EraseStep = () => Readonly<Record<string, number>>;
 export type EraseSteps = Iterable<EraseStep> | AsyncIterable<EraseStep>;
 
-/** Rows that go in one transaction at most. */
+/** Rows that one transaction erases at most. */
 export const MAX_ERASED_ROWS = 1_000;
 
-/** Repeats a change that removes as much as one transaction may, until nothing is left. @param remove tells how many rows went */
+/** Repeats a change that removes as much as one transaction may, until nothing is left. @param remove returns how many rows it removed */
 export function* whileAny(name: string, remove: () => number): Generator<EraseStep> {
   let removed = 1;
   while (removed > 0)
@@ -25,10 +25,10 @@ export function* once(name: string, change: () => number): Generator<EraseStep> 
   yield () => ({ [name]: change() });
 }
 
-/** Steps of one transaction take so long, in milliseconds, or are one. */
+/** Milliseconds after which a transaction takes no further step. It has at least one step. */
 const TRANSACTION_MS = 5;
 
-/** Makes small steps in few transactions, each of which waits for the disk. @returns what the steps return */
+/** Packs small steps into few transactions, since each transaction waits for the disk. @returns what `steps` returns */
 export function* inFew<T>(steps: Iterator<EraseStep, T>): Generator<EraseStep, T> {
   for (let end: IteratorReturnResult<T> | undefined; ; ) {
     yield () => {
@@ -49,8 +49,8 @@ export function* inFew<T>(steps: Iterator<EraseStep, T>): Generator<EraseStep, T
 }
 
 /**
- * Works of which none waits for another, side by side: what each of them would do next is done in few transactions.
- * @param works each asked for its next step once the one before is stored
+ * Runs independent works side by side: the next steps of all share few transactions.
+ * @param works each is asked for its next step once its last one is stored
  */
 export async function* together(works: readonly AsyncIterator<EraseStep>[]): AsyncGenerator<EraseStep> {
   for (let left = works; left.length > 0; ) {
@@ -66,17 +66,17 @@ export function* portions<T>(list: readonly T[], size = MAX_ERASED_ROWS): Genera
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
 }
 
-/** A stretch of rows in the order of a key, from one key to another: whoever reads it takes in the one or the other. */
+/** A range of rows in the order of a key. The reader decides which of the two ends it includes. */
 export interface Stretch<Key> {
   readonly from: Key;
-  /** Where the next begins; null for all up to the end. */
+  /** Where the next range begins; null for all rows up to the end. */
   readonly to: Key | null;
 }
 
 /**
- * All rows in the order of a key, as many at a time as others wait for.
- * @param first where the first begins
- * @param endOf where one ends that begins at a key; undefined for the last
+ * Divides all rows in the order of a key into ranges short enough for others to wait for.
+ * @param first key at which the first range begins
+ * @param endOf where the range ends that begins at a key; undefined for the last
  */
 export function* stretches<Key>(first: Key, endOf: (from: Key) => Key | undefined): Generator<Stretch<Key>> {
   for (let from: Key | null = first; from !== null; ) {

@@ -9,7 +9,7 @@ export class DataDirectoryError extends Error {
 }
 
 /**
- * Says which disk is full, where one is: SQLite does not, and a copy that fails names what was copied.
+ * Turns an error of a full disk into one that names the place: SQLite names none, and a failed copy names its source.
  * @param needs what takes the space
  * @returns any other error as it is
  */
@@ -23,7 +23,7 @@ export class DataDirectoryInUse extends Error {
   override readonly name = "DataDirectoryInUse";
 }
 
-/** Whether an error of SQLite tells of the disk or file rather than of what was asked for, so that asking again later may help. */
+/** Whether an error of SQLite comes from the disk or file and not from the statement, so that a later attempt may succeed. */
 export function isStorageTrouble(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return (
@@ -32,7 +32,7 @@ export function isStorageTrouble(error: unknown): boolean {
   );
 }
 
-/** What is the matter with the store, for the log, where an error means that; undefined for any other error. */
+/** The cause of an error that means trouble with the store, for the log; undefined for any other error. */
 export function storeTrouble(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error.cause ?? error;
   return isStorageTrouble(error) ? error : undefined;

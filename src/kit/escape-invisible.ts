@@ -1,4 +1,4 @@
-/** Not seen, or turning the direction of what follows: such a sign could make a text look like another. Joiners too. */
+/** Characters that are invisible or change the direction of what follows: they could make a text look like another. Joiners too. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 /** Whether a text holds signs that cannot be seen: controls, directions, joiners, fillers. */
@@ -11,8 +11,8 @@ const JOINERS =
 const SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2}/u;
 
 /**
- * The first sign of a name that is there to mislead, as in `U+202E`; undefined for a name that people may give. Unlike
- * `hasUnseen` it passes over joiners where emoji and scripts need them: names of files hold them.
+ * The first misleading character of a name, as in `U+202E`; undefined for a name that people may give. Unlike `hasUnseen` it allows joiners
+ * where emoji and scripts need them: names of files hold them.
  */
 export function misleadingSign(name: string): string | undefined {
   const found = name.replace(JOINERS, "").match(UNSEEN)?.[0] ?? name.match(SELECTORS)?.[0];
@@ -24,9 +24,9 @@ const FURTHER_SELECTORS = /(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f
 
 const seen = (name: string): string => name.replace(JOINER_OR_UNSEEN, (_sign, joiner?: string) => joiner ?? "");
 
-/** A name without such signs, of which `misleadingSign` finds none: where machines say how somebody or something is called. */
+/** A name that comes from a program, without the characters that `misleadingSign` finds. */
 export const withoutMisleading = (name: string): string =>
-  // Again at the end: a joiner may have stood behind a selector that went.
+  // Twice: a joiner may have stood behind a selector that is gone now.
   seen(seen(name).replace(FURTHER_SELECTORS, ""));
 
 const codeOf = (sign: string) => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;

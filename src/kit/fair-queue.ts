@@ -1,12 +1,12 @@
-/** Who something is done for: a team, and one of its credentials; of somebody who has shown none, what stands for their address. */
+/** For whom work is done: a team and one of its credentials. Without a credential, blocks of the address stand for both, see `payerAt`. */
 export interface Payer {
   readonly team: string;
   readonly credential: string;
 }
 
-/** What waits, taken in turn: from team to team, within a team from credential to credential, of one credential in order. */
+/** A queue that takes turns between teams, and within a team between its credentials. Items of one credential stay in order. */
 export class FairQueue<T> {
-  /** Whoever is next stands first. */
+  /** In the order of turns: the next team first. */
   readonly #teams = new Map<string, Map<string, T[]>>();
   #length = 0;
 
@@ -19,7 +19,7 @@ export class FairQueue<T> {
     this.#length++;
   }
 
-  /** Takes out what came last of whoever has most waiting, where that is more than `payer` would have; undefined otherwise. */
+  /** Removes the newest item of the payer with most waiting, when that is more than `payer` would have; undefined otherwise. */
   displaceFor({ team, credential }: Payer): T | undefined {
     const [most, ofMost] = largest(this.#teams, sizeOf) ?? [];
     const [heaviest, ofHeaviest] = largest(ofMost ?? new Map<string, T[]>(), ({ length }) => length) ?? [];
@@ -37,7 +37,7 @@ export class FairQueue<T> {
     return item;
   }
 
-  /** Takes who is next; they come last then. */
+  /** Takes the next item. Its team and credential move to the end. */
   shift(): T | undefined {
     const [team, ofTeam] = this.#teams.entries().next().value ?? [];
     const [credential, ofCredential] = ofTeam?.entries().next().value ?? [];

@@ -7,19 +7,22 @@ interface Waiting {
   readonly giveUp: (why: Problem) => void;
 }
 
-/** Who pays for what an address asks for: many addresses of one site, or of one provider, are not many strangers. */
+/** The payer of requests from an address: many addresses of one site, or of one provider, do not make many payers. */
 export function payerAt(ip: string): Payer {
   const { provider, site } = blocksOf(ip);
   return { team: provider, credential: site };
 }
 
-/** Those who wait for their turn, a bounded number: whoever has fewer waiting takes the place of whoever has most. */
+/**
+ * Callers that wait for their turn, a bounded number. When it is reached, a payer with fewer waiting displaces a caller of the payer with
+ * most.
+ */
 export class FairWait {
   readonly #waiting = new FairQueue<Waiting>();
   readonly #most: number;
   readonly #message: string;
 
-  /** @param most that wait at the same time @param message to those who cannot */
+  /** @param most callers that wait at the same time @param message for those that are refused */
   constructor(most: number, message: string) {
     this.#most = most;
     this.#message = message;

@@ -15,11 +15,11 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** There modes say nothing of who may read a file. */
+/** On Windows a file's mode does not say who may read it. */
 export const isWindows = process.platform === "win32";
 
 function sync(path: string): void {
-  // Windows flushes only what may be written to, and no folder: names are in the journal of its file system.
+  // Windows flushes only files that are open for writing, and no folders: its file system keeps a journal of names.
   if (isWindows && statSync(path).isDirectory()) return;
   const fd = openSync(path, isWindows ? "r+" : "r");
   try {
@@ -41,8 +41,8 @@ export function syncFile(path: string): void {
 }
 
 /**
- * Leaves to the owner of a folder what root makes in it, as SQLite does with its files: a command may run as root, and the server that has
- * the folder could not read it then.
+ * Gives what root makes in a folder to the folder's owner, as SQLite does with its files. A command may run as root, and the server that
+ * owns the folder could not read the file otherwise.
  */
 export function leaveToOwner(path: string): void {
   if (process.getuid?.() !== 0) return;
@@ -51,20 +51,20 @@ export function leaveToOwner(path: string): void {
 }
 
 /**
- * Makes a folder for its owner alone, and those that lack above it.
- * @param leave what is done with each that is made; by default root leaves it to the owner of the folder above
+ * Makes a folder for its owner alone, and the missing ones above it.
+ * @param leave called with each folder made; by default root gives it to the owner of the folder above
  */
 export function makeFolder(path: string, leave = leaveToOwner): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  // There is nothing above a drive that is not there.
+  // A drive has no folder above it. A missing one cannot be made.
   if (dirname(path) !== path) makeFolder(dirname(path), leave);
-  // Not `recursive`: where the folder above takes nothing, as /proc, Node tries again for ever.
+  // Not `recursive`: where no folder can be made, as in /proc, Node would try again for ever.
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     const found = statSync(path, { throwIfNoEntry: false });
-    // A link that leads nowhere is in the way, and no file.
+    // The name is taken by a dangling symbolic link.
     if (!found) throw Object.assign(error as Error, { code: "ENOENT" });
     // Another process may have made it meanwhile.
     if (!found.isDirectory()) throw error;
@@ -81,7 +81,7 @@ export function copyDurably(from: string, to: string): void {
   syncFile(to);
 }
 
-/** An error of writing to a file that is open, which does not tell by itself which disk is full. @returns it, with the file's path */
+/** Adds a file's path to an error of writing to it while open, which by itself does not tell which disk is full. */
 export const withPath = (path: string, error: unknown): Error => Object.assign(error as Error, { path });
 
 /** Whether something that is neither file nor folder has this name, as a device or a pipe: to remove or replace it harms every program. */
@@ -94,7 +94,7 @@ export function isSpecial(path: string): boolean {
  * Writes a file whole or not at all, durably.
  * @param replace whether an existing file may be replaced; a device or a pipe is written to
  * @param mode for its owner alone by default
- * @throws EEXIST when it exists and may not
+ * @throws EEXIST when the file exists and may not be replaced
  */
 export function writeFileAtomically(path: string, content: string | Uint8Array, replace = false, mode = 0o600): void {
   if (replace && isSpecial(path)) {
@@ -107,7 +107,7 @@ export function writeFileAtomically(path: string, content: string | Uint8Array, 
     const fd = openSync(temporary, "wx", mode);
     try {
       writeFileSync(fd, content);
-      // Whatever the umask: it is not asked a second time for a file that stood.
+      // The umask does not apply: every replacement has exactly the given mode.
       if (mode !== 0o600) fchmodSync(fd, mode);
       fsyncSync(fd);
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The smallest id in `[1, last + 1]` from which on, as far as halving sees, a condition holds.
- * @param holds tells of the first row at or after an id; true past the end
+ * The smallest id in `[1, last + 1]` from which on a condition holds, by binary search.
+ * @param holds whether it holds for the first row at or after an id; true past the end
  */
 export function firstWhere(last: number, holds: (id: number) => boolean): number {
   let low = 1;

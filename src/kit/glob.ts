@@ -23,7 +23,7 @@ export function judgeGlob(glob: string): string | undefined {
 /** Makes the matcher of a glob that `judgeGlob` finds nothing wrong with. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const parts = glob.normalize("NFC").split("/");
-  // A folder's files are in it, so that at least one part is left for the last star.
+  // `folder/**` is what lies in the folder, so at least one part has to match the last star.
   if (parts.at(-1) === "**") parts.push("*");
   return (path) => wildcard(path.normalize("NFC").split("/"), parts, (part) => part === "**", matchesPart);
 }
@@ -32,7 +32,7 @@ const matchesPart = (text: string, pattern: string): boolean =>
   text === pattern || wildcard(text, pattern, (char) => char === "*", matchesChar);
 const matchesChar = (char: string, pattern: string): boolean => pattern === "?" || char === pattern;
 
-/** Whether a sequence matches a pattern whose stars stand for any run; only the last star met is ever tried again. */
+/** Whether a sequence matches a pattern, in which a star matches any run. Only the last star met is ever tried again. */
 function wildcard(
   text: ArrayLike<string>,
   pattern: ArrayLike<string>,

@@ -4,7 +4,7 @@ import { cooperative } from "./yield.ts";
 /** A range of hashes by how they begin, in hexadecimal digits and as bytes. */
 export interface HashSlice {
   readonly low: string;
-  /** Beyond it. */
+  /** Not included. */
   readonly high: string;
   readonly lowBytes: Buffer;
   readonly highBytes: Buffer;
@@ -14,7 +14,7 @@ const SLICES = 64;
 const digits = (byte: number) => byte.toString(16).padStart(2, "0");
 const BEYOND_ALL = Buffer.alloc(33, 0xff);
 
-/** Hashes fall into these evenly, so that what reads all of them does so in pieces. */
+/** Equal parts of the range of hashes, for reading all of them in pieces. */
 const HASH_SLICES: readonly HashSlice[] = Array.from({ length: SLICES }, (_, i) => {
   const isLast = i === SLICES - 1;
   const [low, high] = [digits((i * 256) / SLICES), digits(((i + 1) * 256) / SLICES)];
@@ -24,13 +24,13 @@ const HASH_SLICES: readonly HashSlice[] = Array.from({ length: SLICES }, (_, i) 
   };
 });
 
-/** Where the slice begins that a hash is in. @param hex its first digits */
+/** The `low` of the slice that holds a hash. @param hex its first digits */
 export function sliceOf(hex: string): string {
   const byte = Number.parseInt(hex.slice(0, 2), 16);
   return digits(byte - (byte % (256 / SLICES)));
 }
 
-/** What is read of all hashes, slice by slice, and lets others in between them. */
+/** Reads rows for all hashes slice by slice, and lets others in between them. */
 export async function inHashSlices<Row>(clock: Clock, read: (slice: HashSlice) => readonly Row[]): Promise<Row[]> {
   const yieldNow = cooperative(clock);
   const all: Row[] = [];

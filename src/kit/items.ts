@@ -2,8 +2,8 @@ import { HASH_BYTES, itemHash, itemHashes, rootOver, SALT_BYTES, saltsOf } from 
 import { systemRandom } from "./random.ts";
 
 /**
- * What a leaf commits to: texts, each hashed with a salt of its own, so that neither a short one can be guessed from its hash nor one
- * be forgotten without the others' proofs holding on. The salts follow from one key.
+ * What a leaf commits to: texts, each hashed with a salt of its own. So a short text cannot be guessed from its hash, and a text can be
+ * erased while the proofs of the others still hold. All salts follow from one key.
  */
 export interface Items {
   /** 32 random bytes, see `saltsOf`. */
@@ -19,22 +19,22 @@ export function commitTo(texts: readonly (string | Uint8Array)[]): Items {
   return { key, count: texts.length, root: rootOver(hashesOf(key, texts)) };
 }
 
-/** What a delivery is about to bring, hashed before it is known whether all of it is stored as it came. */
+/** The items of a delivery, hashed before it is known whether all of them are stored as they came. */
 export interface HashedItems {
   readonly key: Buffer;
-  /** Of each item, one after another. */
+  /** Hashes of the items, one after another. */
   readonly hashes: Buffer;
   readonly root: Buffer;
 }
 
-/** Hashes what a delivery will bring. @param texts see `deliveryItems` */
+/** Hashes the items of a delivery. @param texts see `deliveryItems` */
 export function hashItems(repoKey: string, mode: string | null, texts: Iterable<string>): HashedItems {
   const key = systemRandom(32);
   const hashes = hashesOf(key, [contextText(repoKey, mode), ...texts]);
   return { key, hashes, root: rootOver(hashes) };
 }
 
-/** What a delivery commits to of which some items became others. @param others by their places, from 0 on */
+/** The commitment of a delivery after some of its items were replaced. @param others the replacements by index, from 0 on */
 export function commitHashed({ key, hashes, root }: HashedItems, others: ReadonlyMap<number, string>): Items {
   const count = hashes.length / HASH_BYTES;
   if (others.size === 0) return { key, count, root };
@@ -50,11 +50,11 @@ export interface ExportedItem {
   /** From 1 on. */
   readonly item: number;
   readonly text: string;
-  /** What its line says besides and its delivery says, too, by the names of members. */
+  /** Facts that the item's line and its delivery both state, by the names of members. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** The first item of every delivery: what its leaf does not tell in the open. */
+/** The text of every delivery's first item: facts that its leaf does not show in the open. */
 export const contextText = (repoKey: string, mode: string | null): string => JSON.stringify({ repoKey, mode });
 
 /** Commits to what a delivery brought. @param texts of its items, from the second on */

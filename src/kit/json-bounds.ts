@@ -1,6 +1,6 @@
 /**
- * Bounds on a JSON text, judged before anything parses it: what a text costs is decided by how many values it holds and not by
- * its length. Needs no valid JSON; of a text that is none it says something or nothing, and ends in any case.
+ * Bounds on a JSON text, judged before anything parses it: the number of values decides what parsing costs, not the length. A text that is
+ * no valid JSON gets some answer, and always gets one.
  */
 
 import { finish, inSlices, type Slices } from "./slices.ts";
@@ -14,9 +14,9 @@ export interface JsonLimits {
   /** Arrays and objects, each of which costs many times what a number does. */
   readonly containers: number;
   /**
-   * Different beginnings of objects, as their members' names follow one another: the parser remembers each, and objects that
-   * begin alike cost it little. One after so many others that it remembers no more counts whenever it comes. Two of one hash
-   * count once.
+   * Distinct beginnings of objects, that is, sequences of their first members' names. The parser remembers a shape for each, and objects
+   * that share one are cheap. A beginning that it no longer remembers, because too many others had the same start, counts each time it
+   * comes. Beginnings with the same hash count once.
    */
   readonly beginnings: number;
 }
@@ -31,10 +31,13 @@ const COLON = 58;
 
 /** A text shorter than this holds no beginnings worth counting. */
 const UNCOUNTED_UNITS = 64 * 1024;
-/** Of longer names only so much tells them apart. */
+/** UTF-16 units of a name that go into its hash. */
 const HASHED_UNITS = 64;
 const HASH_BITS = 20;
-/** Up to so many names after one beginning are remembered; V8 takes 1,536 (`kMaxNumberOfTransitions`), other engines theirs. */
+/**
+ * Names after one beginning that the parser is taken to remember; V8 remembers 1,536 (`kMaxNumberOfTransitions`), other engines other
+ * numbers.
+ */
 const REMEMBERED = 1_000;
 
 /**
@@ -47,7 +50,7 @@ export const exceededBound = (
   pause: () => Promise<void> | undefined,
 ): Promise<keyof JsonLimits | undefined> => inSlices(judgePieces(text, limits), pause);
 
-/** As `exceededBound`, at once: for a process that nobody waits for. */
+/** As `exceededBound`, without a pause: for a process that serves nobody else. */
 export const exceededBoundNow = (text: string, limits: JsonLimits): keyof JsonLimits | undefined =>
   finish(judgePieces(text, limits));
 
@@ -115,7 +118,7 @@ class HashSet {
 
 class BeginningCounter {
   readonly #most: number;
-  /** How the object at each depth begins so far. */
+  /** Hash of the beginning, so far, of the object at each depth. */
   readonly #current: Uint32Array;
   readonly #known = new HashSet();
   readonly #forgotten = new HashSet();

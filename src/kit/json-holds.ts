@@ -1,7 +1,7 @@
-/** An escape of JSON: a character by its number, or another one, whose next sign is no beginning. */
+/** A JSON escape: `\uXXXX`, or another one. The latter is matched so that its second character does not begin an escape. */
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|.)/g;
 
-/** Not of a control character, as the colours of terminals begin with: nobody looks for these. */
+/** A `\uXXXX` escape, but not of a control character (the colours of terminals begin with one): nobody searches for these. */
 const NUMBER = /\\u(?!00[01])/i;
 
 const unescaped = (json: string): string =>
@@ -11,10 +11,10 @@ const byNumber = (sign: string): string => `\\\\u${sign.charCodeAt(0).toString(1
 
 let capitals: Map<string, string[]> | undefined;
 
-/** The signs whose lower case holds a sign, the Kelvin's as well as K. */
+/** The characters whose lower case contains a character: for `k`, K and the Kelvin sign. */
 function capitalsOf(sign: string): readonly string[] {
   if (!capitals) {
-    // At the end of a word a capital has another lower case than by itself.
+    // Σ has the lower case ς at the end of a word only.
     capitals = new Map([["ς", ["Σ"]]]);
     for (let code = 0; code < 0xd800; code++) {
       const capital = String.fromCharCode(code);
@@ -25,32 +25,35 @@ function capitalsOf(sign: string): readonly string[] {
   return capitals.get(sign) ?? [];
 }
 
-/** How a sign of a text in lower case may be spelled, as a pattern in any case. */
+/** A pattern, to be matched in any case, of the spellings of a lower-case character. */
 function spellings(sign: string): string {
-  // Half of one beyond 16 bits, whose capital has another half.
+  // The low half of a surrogate pair: the capital may have another one.
   if (/[\udc00-\udfff]/.test(sign)) return "(?:[\\udc00-\\udfff]|\\\\ud[c-f][0-9a-f]{2})";
   const capitals = capitalsOf(sign);
   const all = [RegExp.escape(sign), ...capitals, ...[sign, ...capitals].map(byNumber)];
-  // The dot that the lower case of a Turkish I is written with: the capital has it within.
+  // U+0307 in a lower case may come from İ, which has the dot within.
   return `(?:${all.join("|")})${sign === "\u0307" ? "?" : ""}`;
 }
 
-/** So much of a text is enough to tell where it seldom is. */
+/** UTF-16 units of the sought text that the quick filter looks for: enough to match seldom elsewhere. */
 const SOUGHT = 12;
 
-/** Finds whatever may be a text with characters by their numbers, and seldom more: to unescape what is looked through takes twenty times as long. */
+/**
+ * A quick filter for texts spelled with `\uXXXX`, which seldom matches anything else: unescaping what is searched takes twenty times as
+ * long.
+ */
 function mayHold(texts: readonly string[]): RegExp {
   const patterns = texts.map((text) => text.slice(0, SOUGHT).split("").map(spellings).join(""));
   return new RegExp(patterns.join("|"), "i");
 }
 
 /**
- * Makes what tells whether JSON text holds a text, in any case: as it stands, as it stands within a string, or with characters by their
- * numbers, as many programs spell all beyond ASCII (`\u00fc`), and some `<` and `&`.
+ * Makes a test whether JSON text holds a text, in any case: verbatim, escaped as within a string, or with `\uXXXX` escapes, as many
+ * programs spell all beyond ASCII (`\u00fc`), and some `<` and `&`.
  */
 export function jsonHolds(text: string): (json: string) => boolean {
   const plain = text.toLowerCase();
-  // Quotes and line breaks are escaped there.
+  // Within a JSON string, quotes and line breaks are escaped.
   const spelled = JSON.stringify(plain).slice(1, -1);
   const holds = (json: string) => json.includes(plain) || json.includes(spelled);
   const may = mayHold([plain, spelled]);

@@ -1,6 +1,6 @@
 /**
- * Reading JSON text (RFC 8259) without making values of it, for bodies of which most is kept as it was sent. It is strict: what it
- * takes, `JSON.parse` takes. It does not take all that `JSON.parse` does, so whoever it refuses asks that.
+ * Reading JSON text (RFC 8259) without making values of it, for bodies of which most is kept as it was sent. It is strict: `JSON.parse`
+ * accepts all that it accepts. The reverse does not hold, so after a refusal the caller asks `JSON.parse`.
  */
 
 const QUOTE = 0x22;
@@ -15,27 +15,27 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Strings that close after so many units are found faster unit by unit than by a call. */
+/** For strings up to this length a loop finds the end faster than `indexOf`. */
 const SHORT = 16;
 
-/** Line breaks and tabs may stand between tokens; nothing else of these stands anywhere. */
+/** Of these, JSON allows only line breaks and tabs, and only between tokens. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROLS = /[\u0000-\u001f]/;
 
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
 /**
- * A place in a JSON text. Each method reads what it is named after, behind spaces, and moves past it; one that says no leaves the
- * place somewhere, and the text is to be read in another way.
+ * A position in a JSON text. Each method skips spaces, reads what it is named after and moves past it. After one that fails the position
+ * means nothing, and the text has to be read in another way.
  */
 export class JsonScanner {
   readonly text: string;
   /** In UTF-16 units. */
   at = 0;
   readonly #maxDepth: number;
-  /** A backslash at or behind everything read so far; the text's length where none is left. */
+  /** The first backslash at or after the last place searched from; the text's length when none is left. */
   #backslash = -1;
-  /** Of the values around the place whether each is an object, from the outermost. */
+  /** For each container around the position, from the outermost: 1 for an object, 0 for an array. */
   readonly #objects: Uint8Array;
 
   private constructor(text: string, maxDepth: number) {
@@ -45,8 +45,8 @@ export class JsonScanner {
   }
 
   /**
-   * @param maxDepth arrays and objects inside one another that it takes
-   * @returns undefined for a text with control characters, which it does not take: pretty-printed ones among them
+   * @param maxDepth arrays and objects inside one another at most
+   * @returns undefined for a text with control characters, such as a pretty-printed one
    */
   static over(text: string, maxDepth: number): JsonScanner | undefined {
     return CONTROLS.test(text) ? undefined : new JsonScanner(text, maxDepth);
@@ -98,14 +98,14 @@ export class JsonScanner {
     return isWhole && digits > 0 && digits <= 15 && (first !== 0x30 || digits === 1) ? value : undefined;
   }
 
-  /** An object of whatever kind, of which only the range matters. @param depth of what it stands in */
+  /** Skips an object. @param depth of the container around it @returns its range */
   skipObject(depth: number): { readonly start: number; readonly end: number } | undefined {
     if (this.#next() !== OPEN_BRACE) return undefined;
     const start = this.at;
     return this.#skipContainer(depth) ? { start, end: this.at } : undefined;
   }
 
-  /** Skips the array or object that opens here, and all within. @param outside how deep it stands */
+  /** Skips the array or object that opens here, and all within. @param outside depth of the container around it */
   #skipContainer(outside: number): boolean {
     this.#objects[outside] = 0;
     for (let depth = outside; ; ) {
@@ -132,7 +132,7 @@ export class JsonScanner {
     return this.#objects[depth] === 1 ? CLOSE_BRACE : CLOSE_BRACKET;
   }
 
-  /** Closes as many containers as close here. @returns how deep what follows stands */
+  /** Closes all containers that end here. @returns the depth of what follows */
   #close(from: number, outside: number): number {
     let depth = from;
     while (depth > outside && this.#take(this.#closing(depth))) depth--;
@@ -200,7 +200,7 @@ export class JsonScanner {
     return false;
   }
 
-  /** What follows behind spaces; NaN at the end. */
+  /** The code of the next character after spaces; NaN at the end. */
   #next(): number {
     let code = this.text.charCodeAt(this.at);
     while (code === 0x20) code = this.text.charCodeAt(++this.at);

@@ -160,7 +160,7 @@ export async function repeatsMember(text: string, pause: () => Promise<void> | u
   return false;
 }
 
-/** Whether a number is spelled as a whole one; rounding makes others whole too. */
+/** Whether a number is spelled as an integer. The parsed value does not tell: rounding makes others whole, too. */
 export function isWholeNumber(text: string): boolean {
   return /^-?\d+(?:\.0+)?$/.test(text);
 }
@@ -173,7 +173,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** JSON text as it can stand in a file of JSON Lines: line breaks, which stand only between its tokens, become spaces. */
 export const inOneLine = (text: string): string => text.replace(/[\r\n]/g, " ");
 
-/** The text itself, where `inOneLine` changes it, for whoever takes its digest; undefined otherwise. */
+/** The original text when `inOneLine` changes it, for those who hash it; undefined otherwise. */
 export const exactly = (text: string): string | undefined => (/[\r\n]/.test(text) ? text : undefined);
 
 /**
@@ -201,7 +201,7 @@ function halfAt(bytes: Buffer, at: number): "high" | "low" | undefined {
   return second > 0x39 && (second | LOWER_CASE) > 0x62 ? "low" : "high";
 }
 
-/** JSON text with U+FFFD for each half of a surrogate pair, for which many a reader refuses all of it: jq, DuckDB, serde, pydantic. */
+/** JSON text with U+FFFD for each lone surrogate: because of one, many readers (jq, DuckDB, serde, pydantic) refuse the whole text. */
 export function withoutHalves(text: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
   const bytes = Buffer.from(text);

@@ -89,7 +89,7 @@ async function readPublicKeys(pem: string): Promise<Map<string, KeyObject>> {
     try {
       key = createPublicKey(block);
     } catch {
-      // Said below, in the same words as for a key of another kind.
+      // Reported below, in the same words as a key of another kind.
     }
     if (key?.asymmetricKeyType !== "rsa")
       fail(invalid, `public key ${keys.size + 1} of it cannot be read as an RSA key`);
@@ -99,10 +99,10 @@ async function readPublicKeys(pem: string): Promise<Map<string, KeyObject>> {
   return keys;
 }
 
-/** None of the keys at hand is the one that a token names as its signer's. */
+/** The key that a token names as its signer's is none of those given. */
 class UnknownKey extends Error {
   constructor(named: string | undefined, keys: ReadonlyMap<string, KeyObject>) {
-    // What is named was written by whoever made the token.
+    // The name comes from whoever made the token, so it is not trusted.
     const signer = named === undefined ? "no key" : /^[\w-]{1,64}$/.test(named) ? `the key ${named}` : "another key";
     const choice = keys.size === 1 ? "which is not this public key" : "which is none of these public keys";
     super(`the signature is said to be of ${signer}, ${choice} (${[...keys.keys()].join(", ")})`);

@@ -1,20 +1,20 @@
 /**
- * Answers that were computed from some days, kept as long as nothing changed in any of them: what is asked again and again of a long
- * record is then computed anew only for the days that something came for.
+ * A cache of answers that were computed from some days. An answer is kept as long as none of its days changes, so repeated questions about
+ * a long record are computed anew only for the days that changed.
  */
 
-/** Days (since the epoch) that are kept as one, so that few are put together and little is computed anew. */
+/** Days that share one answer: enough that few answers are added up, and few enough that a change recomputes little. */
 const STRETCH = 8;
-/** Days of which it is remembered when they changed; beyond that, everything is taken for changed. */
+/** Days whose last change is remembered. Beyond that number, all days are taken for changed. */
 const MAX_DAYS = 20_000;
 
 /** A first and a last day, both included. */
 export type Days = readonly [first: number, last: number];
 
 /**
- * The stretch that a day is kept with: as far as what is asked for reaches, so that other questions find the same.
- * @param cuts first days from which something else holds
- * @param days of a whole stretch: fewer where the sums of two days have little in common, so that putting them together saves nothing
+ * The stretch of days that a day is kept with: aligned, so that other questions find the same one, and within the days asked for.
+ * @param cuts first days from which something else holds; a stretch does not cross them
+ * @param days length of a whole stretch: fewer where the sums of two days have little in common, so that adding them up saves nothing
  */
 export function stretchOf(day: number, [first, last]: Days, cuts: readonly number[] = [], days = STRETCH): Days {
   const begin = Math.floor(day / days) * days;
@@ -29,22 +29,22 @@ export function stretchOf(day: number, [first, last]: Days, cuts: readonly numbe
 interface Kept<T> {
   readonly value: T;
   readonly size: number;
-  /** How much had changed when it was computed. */
+  /** The number of changes when it was computed. */
   readonly at: number;
 }
 
 export class KeptByDay<T> {
   readonly #maxSize: number;
   readonly #sizeOf: (value: T) => number;
-  /** In the order in which they were asked for. */
+  /** Least recently used first. */
   readonly #kept = new Map<string, Kept<T>>();
   #size = 0;
-  /** When each day changed last, by whose it is. */
+  /** The number of changes at each day's last one, by owner and day. */
   readonly #changed = new Map<string, number>();
   #changes = 0;
   #outside = 0;
 
-  /** @param maxSize of all that is kept together @param sizeOf how much of it one value is */
+  /** @param maxSize of all answers together @param sizeOf the size of one, in the same unit */
   constructor(maxSize: number, sizeOf: (value: T) => number) {
     this.#maxSize = maxSize;
     this.#sizeOf = sizeOf;
@@ -55,7 +55,7 @@ export class KeptByDay<T> {
     return this.#changes;
   }
 
-  /** Says that something of a day changed. @param of whose day it is, e.g. a team's */
+  /** Notes that something of a day changed. @param of the owner of the day, e.g. a team */
   change(of: string, day: number): void {
     if (this.#changed.size >= MAX_DAYS) this.changeAll();
     this.#changed.set(`${of} ${day}`, ++this.#changes);
@@ -69,10 +69,10 @@ export class KeptByDay<T> {
   }
 
   /**
-   * What was computed of some days, or else is now.
-   * @param outside changes when somebody else may have changed any day
-   * @param of whose days they are
-   * @param name tells the question from all others that are asked of these days
+   * The answer for some days: the kept one, or else computed now.
+   * @param outside a number that changes when another process may have changed any day
+   * @param of the owner of the days
+   * @param name tells the question from all others about these days
    */
   get(outside: number, of: string, [first, last]: Days, name: string, compute: () => T): T {
     if (outside !== this.#outside) this.changeAll();
@@ -81,7 +81,7 @@ export class KeptByDay<T> {
     const found = this.#kept.get(key);
     if (found) this.#drop(key, found);
     const fresh = found && this.#isUnchanged(found.at, of, first, last) ? found : this.#make(compute);
-    // What alone is more than a tenth of all would leave no room for others.
+    // An answer above a tenth of the whole would leave no room for others.
     if (fresh.size <= this.#maxSize / 10) {
       this.#kept.set(key, fresh);
       this.#size += fresh.size;

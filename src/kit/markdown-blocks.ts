@@ -2,15 +2,15 @@ import MarkdownIt from "markdown-it";
 import { lazy } from "./lazy.ts";
 
 /**
- * A parser of blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. HTML is told
- * apart, not let through: nothing is rendered.
- * @param more rules beside those
+ * A parser of blocks only: it recognises headings and fences as CommonMark does and leaves inline text alone. HTML blocks are recognised,
+ * too, but nothing is rendered.
+ * @param more names of further rules
  */
 export function blockParser(...more: readonly string[]): Parser {
   const parser = new MarkdownIt("zero", { html: true });
   parser.enable(["heading", "lheading", "fence", "code", "blockquote", "html_block", "hr", ...more]);
   parser.core.ruler.enableOnly(["normalize", "block"]);
-  // Makes tokens as plain objects: their class defines every member by itself, which takes a third of the time of parsing.
+  // Tokens are plain objects: the constructor of their class defines every member by itself, a third of the time of parsing.
   parser.block.State = class extends parser.block.State {
     override push(type: string, tag: string, nesting: Nesting): Token {
       if (nesting < 0) this.level--;
@@ -34,7 +34,7 @@ export function blockParser(...more: readonly string[]): Parser {
   return parser;
 }
 
-/** Lists among them: what stands in a list item or a quote must not pass for the file's own structure. */
+/** With lists: what stands in a list item or a quote must not pass for the file's own structure. */
 const blocks = lazy(() => blockParser("list"));
 
 /** Lines of YAML front matter at the start of a file, its fences included; 0 when there is none. */
@@ -52,7 +52,7 @@ const inline = lazy(() =>
   ]),
 );
 
-/** A heading or a paragraph, of a list item or a quote too. Code and HTML blocks are none. */
+/** A heading or a paragraph, also within a list item or a quote. Code and HTML blocks are none. */
 export interface TextBlock {
   /** Of a heading 1 to 6; 0 for a paragraph. */
   readonly level: number;
@@ -75,15 +75,15 @@ const CHUNK_CHARS = 16 * 1024;
 const MAX_UNBROKEN_CHARS = 64 * 1024;
 
 /**
- * Characters that may be handed to the parser, by those of the file. A piece that has to be taken larger is at least twice as
- * large the next time, so all attempts come to less than four times the file, and no file needs more than this.
+ * Characters handed to the parser at most, as a multiple of the file's. A piece that proved too short is at least twice as long the next
+ * time, so all attempts come to less than four times the file.
  */
 const MAX_WORK = 8;
 
 /**
- * The headings and paragraphs of a file, a few KiB at a time, so that a caller may let others in between. Front matter does
- * not count. Where more than 64 KiB go by without a heading and without a paragraph of its own, only their beginning is
- * looked at: such a file is no prose, and lists of nothing cost most. A fence, comment or other HTML is read to its end, however long it is.
+ * The headings and paragraphs of a file, a few KiB at a time, so that a caller may let others in between. Front matter does not count. Of
+ * more than 64 KiB without a heading or a paragraph at top level only the beginning is parsed: such a file is no prose, and empty lists
+ * cost most. A fence, comment or other HTML is read to its end, however long it is.
  * @throws Error when a file takes more work than any should: better no blocks than a process that never comes back
  */
 export function* textBlocks(lines: readonly string[]): Generator<readonly TextBlock[]> {
@@ -100,8 +100,8 @@ export function* textBlocks(lines: readonly string[]): Generator<readonly TextBl
     if (left < 0) throw new Error("these blocks take too much work");
     // With its own end of line the last line counts even where it is empty.
     const tokens = blocks().parse(`${text}\n`, {});
-    // A fence or comment that reaches the end may go on behind it: more is taken, until it has its end. How much more goes by
-    // what was allowed and not by what was taken, which a single long line makes small.
+    // A fence or comment that reaches the end of the piece may go on after it, so a longer piece is taken. How much longer follows from the
+    // limit and not from what was taken, which a single long line makes small.
     if ((cut || to < lines.length) && reachesEnd(tokens.at(-1), text)) {
       limit = most;
       continue;
@@ -143,9 +143,12 @@ type Nesting = Token["nesting"];
 
 /** Outside fences, comments and other HTML such a line is a heading whatever stands before it. */
 const SURE_HEADING = /^#{1,2}[ \t]/;
-/** There such a line ends every block that is open: a heading, or a rule, which may make a heading of the text over it. */
+/**
+ * Outside fences, comments and other HTML such a line ends every open block: a heading, or a rule, which may make a heading of the text
+ * over it.
+ */
 const SURE_END = /^(?:#{1,6}[ \t]|-{3,}[ \t]*$)/;
-/** Behind an empty line such a one begins a paragraph, and no list or quote goes on. */
+/** After an empty line such a line begins a paragraph, and no list or quote goes on. */
 const SURE_TEXT = /^(?:\p{L}|\d{4}-|\*\*|__|~~|\[)/u;
 
 function chunkEnd(lines: readonly string[], from: number, limit: number): number {

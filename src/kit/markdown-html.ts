@@ -20,15 +20,15 @@ interface Beside {
 
 /** What one rendering keeps in mind; markdown-it hands it to every rule as the environment. */
 interface State {
-  /** Whether each open link was written as one. */
+  /** For each open link, whether it is rendered as a link. */
   readonly links: boolean[];
-  /** Ids given out, each with how often its heading came. */
+  /** Ids given out, each with the number of headings that it was made from. */
   readonly ids: Map<string, number>;
   readonly headings: Heading[];
   /** Lines of the text before what is rendered. */
   readonly skipped: number;
   readonly beside: (line: number) => Beside;
-  /** Set for a text of our own: where its relative links lead; undefined leaves one inert. */
+  /** Set for a document of our own: gives the target of a relative link; undefined leaves the link inert. */
   readonly resolve?: (href: string) => string | undefined;
 }
 
@@ -98,7 +98,7 @@ function makeRenderer() {
     return `${FRAME}<table${columns < 3 ? "" : ` class="${columns === 3 ? "stacks" : "wide"}"`}>\n`;
   };
   rules.table_close = (_tokens, _i, _options, env) => (stateOf(env).resolve ? "</table></div>\n" : "</table>\n");
-  // A head without words is no head: it would be read out as one.
+  // An empty header cell becomes an ordinary one: it would be read out as a header.
   const headTag = (text: string | undefined) => (text === "" ? "td" : "th");
   rules.th_open = (tokens, i) => cell(headTag(tokens[i + 1]?.content), tokens[i]?.attrGet("style"));
   rules.th_close = (tokens, i) => `</${headTag(tokens[i - 1]?.content)}>\n`;
@@ -160,7 +160,7 @@ export const renderMarkdown = (text: string): string => renderWithHeadings(text)
 
 /**
  * As `renderMarkdown`, with the headings that were rendered.
- * @param arrange makes, of the lines of the headings that stand in no list and no quote, what stands around the heading of a line
+ * @param arrange is given the lines of the top-level headings, in no list or quote; its result gives the HTML around a heading by its line
  */
 export function renderWithHeadings(
   text: string,
@@ -178,7 +178,7 @@ export function renderWithHeadings(
   return { html: front + renderer.renderer.render(tokens, renderer.options, state), headings: state.headings };
 }
 
-/** What costs time: each may open something. A long file of prose, tables and lists has a few thousand. */
+/** Characters that may open markup, which is what costs time. A long file of prose, tables and lists has a few thousand. */
 const MARK = /[[\]*_~!<&|`#>\\]|[-+][ \t]|\d[.)][ \t]|\n *[-=]/g;
 const MAX_MARKS = 30_000;
 

@@ -1,7 +1,7 @@
 import { lazy } from "./lazy.ts";
 import { blockParser, frontMatterLines } from "./markdown-blocks.ts";
 
-/** Without lists: they cost most of the time, and what matters here, that a heading in a list item is none, shows without them. */
+/** Without lists, which cost most of the time: a heading within a list item is not taken for one of the file all the same. */
 const blocks = lazy(() => blockParser());
 
 export interface Section {

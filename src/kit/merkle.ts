@@ -25,11 +25,11 @@ export type NodeAt = (level: number, n: number) => Buffer;
 const digestOf = (data: Uint8Array): string => hash("sha256", data, "latin1");
 const asBuffer = (digest: string): Buffer => Buffer.from(digest, "latin1");
 
-/** What is hashed together is put together here; nothing of it outlives a call. */
+/** Buffers in which the input of a hash is put together; nothing in them outlives a call. */
 const scratch = Buffer.alloc(32 * 1024);
 const pair = Buffer.alloc(1 + 2 * HASH_BYTES, NODE);
 
-/** UTF-16 units take three bytes at most. */
+/** Whether data fits into `scratch` from a place on: a UTF-16 unit takes three bytes at most. */
 const fits = (data: string | Uint8Array, start: number) =>
   start + data.length * (typeof data === "string" ? 3 : 1) <= scratch.length;
 
@@ -71,7 +71,7 @@ export function itemHash(salt: Uint8Array, text: string | Uint8Array): Buffer {
   return asBuffer(saltedDigest(salt, text));
 }
 
-/** The same of several, one after another. @param salts see `saltsOf` */
+/** The hashes of several items, one after another. @param salts see `saltsOf` */
 export function itemHashes(salts: Buffer, texts: readonly (string | Uint8Array)[]): Buffer {
   const row = Buffer.alloc(texts.length * HASH_BYTES);
   for (const [i, text] of texts.entries()) {
@@ -84,7 +84,7 @@ export function itemHashes(salts: Buffer, texts: readonly (string | Uint8Array)[
 /** The root over leaf hashes in their order; that of no leaves is SHA-256 of nothing. */
 export const rootOf = (hashes: readonly Uint8Array[]): Buffer => rootOver(Buffer.concat(hashes));
 
-/** The same of hashes one after another. */
+/** The root over leaf hashes that lie one after another in a buffer. */
 export function rootOver(hashes: Buffer): Buffer {
   if (hashes.length === 0) return EMPTY_ROOT;
   const row = Buffer.from(hashes);
@@ -99,7 +99,7 @@ export function rootOver(hashes: Buffer): Buffer {
   return Buffer.from(row.subarray(0, HASH_BYTES));
 }
 
-/** Gives the complete subtrees over leaf hashes, each of which is made once, however many paths lead past it. */
+/** Computes complete subtrees over leaf hashes, each of them once, however many proofs need it. */
 export function nodesOver(leaves: readonly Buffer[]): NodeAt {
   const levels = [leaves];
   return (level, n) => {
@@ -166,8 +166,8 @@ export function inclusionProof(index: number, size: number, nodeAt: NodeAt): Buf
 }
 
 /**
- * That the tree of the first m leaves is a beginning of the tree of n (RFC 9162 section 2.1.4.1); empty for m = 0 and m = n.
- * @throws RangeError where m is more than n
+ * The proof that the tree of the first m leaves is the beginning of the tree of n (RFC 9162 section 2.1.4.1); empty for m = 0 and m = n.
+ * @throws RangeError when m is more than n
  */
 export function consistencyProof(m: number, n: number, nodeAt: NodeAt): Buffer[] {
   if (!isSize(m) || !isSize(n) || m > n) throw new RangeError(`no tree of ${m} begins one of ${n}`);
@@ -231,8 +231,8 @@ export function verifyConsistency(
 }
 
 /**
- * On which side of what was reached each hash of a proof stands, for the fn-th node of a row whose last is the sn-th; undefined where
- * so many hashes do not lead from there to the root.
+ * The side on which each hash of a proof joins the path from the fn-th node of a row whose last is the sn-th (RFC 9162 section 2.1.3.2);
+ * undefined when `count` hashes do not lead from there to the root.
  */
 function sidesOf(fn: number, sn: number, count: number): ("left" | "right")[] | undefined {
   const sides: ("left" | "right")[] = [];
@@ -258,7 +258,7 @@ export class Frontier {
 
   /**
    * @param roots of `completeSubtrees(size)`, in that order
-   * @throws RangeError where they are not as many
+   * @throws RangeError when their number does not fit the size
    */
   constructor(size = 0, roots: readonly Buffer[] = []) {
     if (!isSize(size) || completeSubtrees(size).length !== roots.length)

@@ -27,7 +27,7 @@ const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 const MAX_CURSOR_CHARS = 200;
 
-/** Rows of a page: what was asked for within 1 and `MAX_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
+/** Rows of a page: the requested number, within 1 and `MAX_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
 export function pageSize(requested: number | undefined): number {
   if (requested === undefined || !Number.isSafeInteger(requested)) return DEFAULT_PAGE;
   return Math.min(Math.max(requested, 1), MAX_PAGE);
@@ -80,11 +80,11 @@ export function keysetPage<Row>(query: PageQuery<Row>): Page<Row> {
 }
 
 /**
- * Makes a page of what was found.
+ * Makes a page of the rows that were found.
  * @param found nearest first, one more than the page's size where there are more
- * @param came which way it was gone; undefined for the first page
- * @param cursorAt what asks for the page beyond a row
- * @returns undefined when going newer arrived at the top: then the first page is to be read, whole
+ * @param came the direction of the request; undefined for the first page
+ * @param cursorAt makes the cursor for the page beyond a row
+ * @returns undefined when going newer arrived at the top: then the first page has to be read, whole
  */
 export function cutPage<Row, At = string>(
   found: readonly Row[],

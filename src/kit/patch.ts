@@ -5,11 +5,11 @@ export interface FilePatch {
   /** As the patch names it; null where it does not. */
   readonly path: string | null;
   readonly hunks: readonly Hunk[];
-  /** The patch tells at which lines; otherwise they are counted from 1. */
+  /** Whether the patch gives line numbers; otherwise lines are counted from 1. */
   readonly numbered: boolean;
 }
 
-/** Of one patch: what a person still reads. */
+/** Lines of one patch at most: nobody reads more. */
 const MAX_LINES = 5_000;
 
 const FILE = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(.+)$/;
@@ -23,8 +23,8 @@ interface Open {
 }
 
 /**
- * Reads a patch as a person would: POSIX `diff -u`, also without its file names, and the one of Codex (`*** Begin Patch`), which has no
- * line numbers. What is neither is passed over.
+ * Reads a patch: POSIX `diff -u`, also without its file names, and Codex's format (`*** Begin Patch`), which has no line numbers. Other
+ * text is passed over.
  */
 export function readPatch(text: string): FilePatch[] {
   const files: Open[] = [];

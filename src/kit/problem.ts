@@ -1,19 +1,19 @@
 /**
- * What was asked for cannot be done, for a reason that who asked can understand and mend. A room declares its problems as rows and
- * throws them; the API, the pages and the command line each show the same row in their own way.
+ * A request that cannot be met, for a reason that whoever asked can understand and mend. A room declares its problems as rows and throws
+ * them; the API, the pages and the command line each show the same row in their own way.
  */
 
 /** One kind of problem: rendered, documented and demanded of the tests from this row. */
 export interface ProblemRow {
-  /** Tells it from others of the same code, in documents, metrics and tests. */
+  /** Tells problems with the same code apart, in documents, metrics and tests. */
   readonly name: string;
-  /** Stable snake_case, the downloads' apart. */
+  /** Stable snake_case, except for those of downloads. */
   readonly code: string;
-  /** As HTTP counts them (RFC 9110 section 15), which is finer than what other readers need. */
+  /** An HTTP status code (RFC 9110 section 15); the command line needs no such detail. */
   readonly status: number;
   /** What a person reads. Wording may change; it never carries untrusted text or internals. */
   readonly message: string;
-  /** Of a 503: false where waiting cannot help, so that nobody is asked to. Default true. */
+  /** For a 503: false when waiting cannot help, so that nobody is told to try again. Default true. */
   readonly retryable?: boolean;
 }
 
@@ -48,7 +48,7 @@ export class Problem extends Error {
   }
 }
 
-/** Ends what is being done with a problem. */
+/** Throws a problem. */
 export function fail(row: ProblemRow, details?: string | ProblemDetails): never {
   throw new Problem(row, details);
 }

@@ -1,4 +1,4 @@
-/** Whether another process than this has an id, of whatever user. With our own it was one that had it before us. */
+/** Whether another process, of whatever user, has an id. Our own id in a file was an earlier process's, so it does not count. */
 export function isOtherRunning(pid: number): boolean {
   if (!pid || pid === process.pid) return false;
   try {

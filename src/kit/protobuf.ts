@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 
 /**
- * Protocol Buffers as they travel (https://protobuf.dev/programming-guides/encoding/): fields of a message one by one, and the few kinds
- * of value that are written. What a field means is told by who knows the message.
+ * The wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/): reads the fields of a message one by one, and
+ * writes the few kinds of value that are needed. The caller knows what a field means.
  */
 
 /** Bytes that are no message. */
@@ -14,13 +14,13 @@ export class WireError extends Error {
 export type WireType = 0 | 1 | 2 | 5;
 
 const MAX_VARINT_BYTES = 10;
-/** Digits of seven bits that a number holds exactly. */
+/** Bytes of a varint, seven bits each, that a number holds exactly. */
 const EXACT_VARINT_BYTES = 7;
 const MAX_FIELD = 0x1fffffff;
 
 /**
- * Reads a message field by field where it stands: nothing is made of a field but what is asked for. A message within is read by the same
- * reader, once `end` is set to its own.
+ * Reads a message field by field in place, and decodes only the fields that are asked for. The same reader reads a message within, once
+ * `end` is set to its end.
  */
 export class WireReader {
   readonly bytes: Buffer;
@@ -89,7 +89,7 @@ export class WireReader {
     return this.bytes.readDoubleLE(at);
   }
 
-  /** Reads the length of what has one. @returns where it ends; it begins at `at` */
+  /** Reads the length of a length-delimited field, whose content then begins at `at`. @returns where it ends */
   endOfBytes(): number {
     const length = this.varint();
     if (length > this.end - this.at) throw new WireError("a field ends too early");
@@ -101,13 +101,13 @@ export class WireReader {
     const start = this.at;
     this.at = to;
     const text = this.bytes.toString("utf8", start, to);
-    // What is no UTF-8 becomes this mark, which may be sent as well.
+    // Invalid UTF-8 is decoded to this character, which may also have been sent.
     if (text.includes("\ufffd") && !isUtf8(this.bytes.subarray(start, to)))
       throw new WireError("a text is not valid UTF-8");
     return text;
   }
 
-  /** Bytes with their length, where they stand. */
+  /** The bytes of a length-delimited field, as a view of the message. */
   view(): Buffer {
     const to = this.endOfBytes();
     const from = this.at;
@@ -122,7 +122,7 @@ export class WireReader {
     return hex;
   }
 
-  /** @returns where so many bytes begin, which are passed over */
+  /** Skips bytes. @returns the offset at which they begin */
   #take(count: number): number {
     const from = this.at;
     if (from + count > this.end) throw new WireError("a field ends too early");

@@ -6,9 +6,9 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 export const isLoopback = (hostname: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 
 /**
- * An address that may be sent to: https, or http on this machine alone.
- * @param insecure whether http elsewhere will do as well
- * @param remedy what helps where it would
+ * Reads a server's address that may be sent to: https, or http on this machine alone.
+ * @param insecure whether http to other machines is allowed
+ * @param remedy what the message suggests where that would help
  * @throws Error saying what is wrong with it
  */
 export function readServerUrl(
@@ -28,7 +28,7 @@ export function readServerUrl(
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** Tries again with the certificates that the system trusts, where those that ship do not do. */
+/** Repeats a request with the certificates that the system trusts, when those that come with Node do not suffice. */
 export async function trusting(request: () => Promise<Response>): Promise<Response> {
   try {
     return await request();
@@ -38,13 +38,13 @@ export async function trusting(request: () => Promise<Response>): Promise<Respon
   }
 }
 
-/** What lies below an error of `fetch`. */
+/** The cause of an error of `fetch`. */
 export const causeOf = (error: unknown): { code?: string; message?: string } =>
   (error as { cause?: { code?: string; message?: string } }).cause ?? (error as { code?: string; message?: string });
 
 const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|UNABLE_TO_VERIFY)/;
 
-/** What helps where nobody who is trusted has signed a certificate. @param code what Node calls it @returns undefined for all else */
+/** What to do when a certificate is not trusted. @param code Node's error code @returns undefined for all other errors */
 export const whyUntrusted = (code: string | undefined): string | undefined =>
   UNTRUSTED.test(code ?? "")
     ? `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`
@@ -62,7 +62,10 @@ function trustSystem(): boolean {
 /** What OpenSSL says of an answer that is no record of TLS, such as one in plain HTTP. */
 const NOT_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
-/** Whether the line was cut before all of a reply came: what was sent may have been taken. @param error what `fetch` threw */
+/**
+ * Whether the connection was cut before the whole reply had come: the server may have done what was asked.
+ * @param error what `fetch` threw
+ */
 export const isCut = (error: unknown): boolean =>
   /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(causeOf(error).code ?? "");
 

@@ -2,7 +2,7 @@ import { fail, invalid } from "./problem.ts";
 import { hasControls } from "./strings.ts";
 
 /**
- * Reads what something is to be called, as somebody typed it: without the white space around it.
+ * Reads a typed name, without the white space around it.
  * @param whose for the message, e.g. `A team's`
  * @param most UTF-16 units at most
  * @throws Problem for an empty name, a longer one, and one of several lines

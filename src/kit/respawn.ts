@@ -9,7 +9,7 @@ export function helperCommand(
   return { file: process.execPath, args: [...entry, command, ...args] };
 }
 
-/** What a program that this one starts finds in its environment: what this one does, and more; without what is undefined. */
+/** The environment of a child process: this one's with `more`. A variable that `more` has as undefined is left out. */
 export const environmentWith = (
   more: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> => ({

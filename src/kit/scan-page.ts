@@ -6,10 +6,10 @@ import { type Key, type Page, pageSize, readCursor, type Towards, writeCursor } 
  * says where to go on.
  */
 
-/** What one page may still look at, by kind; the walk and the filter count it down. It is spent when nothing is left of one. */
+/** What one page may still look at, by kind; the walk and the filter count it down. It is spent when one kind is used up. */
 export type Budget<Name extends string> = Record<Name, number>;
 
-/** Some of a walk. */
+/** Rows of one part of a walk. */
 export interface Chunk<Row> {
   readonly rows: readonly Row[];
   /** Where a later walk goes on. */
@@ -31,7 +31,7 @@ export interface ScanQuery<Row, Part extends Chunk<Row>, Name extends string> {
 export interface ScannedPage<Row, Part, Name extends string> extends Page<Row> {
   /** What is left of the budget. */
   readonly left: Readonly<Budget<Name>>;
-  /** Set when the budget was spent before the page was full: what was looked at last. */
+  /** The part that was looked at last, when the budget was spent before the page was full. */
   readonly stoppedAt: Part | undefined;
 }
 

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { Random } from "./random.ts";
 
 /*
- * What a browser keeps for us while somebody is not signed in yet, so that nothing is stored for strangers. Sealed with AES-256-GCM
- * (NIST SP 800-38D): it can neither be read nor be made up.
+ * Values that a browser keeps for the server before sign-in, so that nothing is stored for strangers. They are sealed with AES-256-GCM
+ * (NIST SP 800-38D): a browser can neither read nor forge them.
  */
 
 const CIPHER = "aes-256-gcm";

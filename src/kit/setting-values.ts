@@ -5,7 +5,7 @@ import { DAY_MS, MINUTE_MS, parseDuration, SECOND_MS } from "./clock.ts";
 
 /** Readers of settings: each gives the value of a text, or a sentence on what is wrong with it. */
 
-/** Whatever it is. */
+/** Any text. */
 export const text = (text: string) => ({ value: text });
 
 /** A whole number within bounds, both included. */
@@ -74,7 +74,7 @@ function hostOf(raw: string): string | undefined {
   const bare = raw.replace(/^\[(.*)\]$/, "$1");
   const isHost =
     bare === raw ? isIP(bare) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(bare) : isIP(bare) === 6;
-  // A zone stands in no URL.
+  // A URL cannot hold an IPv6 zone.
   return isHost && !bare.includes("%") ? bare : undefined;
 }
 

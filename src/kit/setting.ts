@@ -1,4 +1,4 @@
-/** A setting of the program: the variable it is read from, and what is told of it. */
+/** A setting of the program: the environment variable that it is read from, and how help and docs describe it. */
 export interface Setting<T> {
   readonly env: string;
   readonly flag?: string;

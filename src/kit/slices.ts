@@ -1,6 +1,6 @@
 /**
- * Work in pieces, none of which takes long: a generator that may be left alone for a while wherever it yields. What it
- * returns is the result. `finish` runs one through; `inSlices` lets others in between.
+ * Long work as a generator of short pieces: at each yield others may have their turn. Its return value is the result. `finish` runs it in
+ * one go; `inSlices` lets others in between.
  */
 export type Slices<T> = Generator<undefined, T, undefined>;
 
@@ -12,7 +12,7 @@ export function finish<T>(work: Slices<T>): T {
   }
 }
 
-/** Runs work through, and breathes wherever it may be left alone. @param yieldNow as `kit/yield.ts` makes it */
+/** Runs work through and lets others in at its yields, when their turn is due. @param yieldNow as `kit/yield.ts` makes it */
 export async function inSlices<T>(work: Slices<T>, yieldNow: () => Promise<void> | undefined): Promise<T> {
   for (;;) {
     const step = work.next();
@@ -22,10 +22,10 @@ export async function inSlices<T>(work: Slices<T>, yieldNow: () => Promise<void>
   }
 }
 
-/** Items looked at between two breaths: a millisecond's work, about. */
+/** Items between two yields: about a millisecond's work. */
 const PORTION = 500;
 
-/** Looks at each of a list that may be long. */
+/** Calls `look` for each item of a list that may be long. */
 export function* each<T>(list: Iterable<T>, look: (item: T) => void): Slices<void> {
   let left = PORTION;
   for (const item of list) {

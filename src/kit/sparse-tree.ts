@@ -1,11 +1,11 @@
 import { EMPTY_ROOT, HASH_BYTES, nodeHash } from "./merkle.ts";
 
 /*
- * Some leaves of a Merkle tree (RFC 9162 section 2.1), with the roots of the complete subtrees between them: what proves at once that
- * each is in the tree, in one hash a gap and level instead of a path a leaf.
+ * Some leaves of a Merkle tree (RFC 9162 section 2.1), with the roots of the complete subtrees between them. Together they prove that each
+ * leaf is in the tree, with a hash for each gap and level instead of a path for each leaf.
  */
 
-/** A complete subtree of 2^level leaves; the first of them has the index `first`, a multiple of so many. */
+/** A complete subtree of 2^level leaves; the index of its first leaf, `first`, is a multiple of 2^level. */
 export interface Subtree {
   readonly first: number;
   readonly level: number;
@@ -15,14 +15,14 @@ export interface Subtree {
 export function* subtreesOf(from: number, to: number): Generator<Subtree> {
   for (let first = from; first < to; ) {
     let level = 0;
-    // As large as where it begins and what is left let it be.
+    // The largest subtree that its first index and the leaves left allow.
     while (first % 2 ** (level + 1) === 0 && first + 2 ** (level + 1) <= to) level++;
     yield { first, level };
     first += 2 ** level;
   }
 }
 
-/** Makes the root of a tree from leaves and subtrees, which are told from left to right with nothing left out. */
+/** Computes the root of a tree from leaves and subtrees that are appended from left to right without a gap. */
 export class SparseTree {
   #size = 0;
   /** Roots of the complete subtrees so far, from left to right, each smaller than the one before. */
@@ -33,7 +33,7 @@ export class SparseTree {
     return this.#size;
   }
 
-  /** @returns false where it does not begin where the last one ended, or is no subtree of a tree */
+  /** @returns false when the subtree does not begin where the last one ended, or is none */
   append({ first, level }: Subtree, hash: Buffer): boolean {
     const leaves = 2 ** level;
     const isNext = first === this.#size && Number.isSafeInteger(first + leaves) && first % leaves === 0;

@@ -3,7 +3,7 @@ export function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text) || !text.isWellFormed();
 }
 
-/** How e-mail addresses are compared: people and agents write them in any case, and with what a form leaves around them. */
+/** An e-mail address in the form in which addresses are compared: people and agents write them in any case, and forms add spaces. */
 export const emailKey = (email: string): string => email.trim().normalize("NFKC").toLowerCase();
 
 /**
@@ -28,34 +28,34 @@ export function cutText(text: string, most: number): string {
 
 const MAX_LIKE_CHARS = 200;
 
-/** What LIKE is given of a text where `instr` looks for the whole. */
+/** UTF-16 units of a text that LIKE looks for; `instr` looks for all of it. */
 const BEGINNING_CHARS = 8;
 
 /**
- * A text to be found anywhere within texts that others make, in any case of ASCII's letters: `x LIKE @begins ESCAPE '\' AND
- * instr(lower(x), @text)`. LIKE alone takes the pattern's length at each place of a text that is made so that the pattern nearly fits
- * there: seconds for a few megabytes. It is faster on all other texts, so the beginning is its.
- * @returns null each for a blank text, which narrows nothing
+ * Parameters for finding a text anywhere within texts that others make, in any case of ASCII's letters: `x LIKE @begins ESCAPE '\' AND
+ * instr(lower(x), @text)`. LIKE alone is slow on a text that nearly matches the pattern everywhere: seconds for a few megabytes. On all
+ * other texts it is the faster one, so it looks for the beginning.
+ * @returns null for both when the text is blank, which filters nothing
  */
 export function soughtText(text: string): { readonly text: string | null; readonly begins: string | null } {
   const sought = text.trim().slice(0, MAX_LIKE_CHARS).toWellFormed();
   return sought === "" ? { text: null, begins: null } : soughtWhole(sought);
 }
 
-/** The same of a text as it is, however long. */
+/** As `soughtText`, with the text as it is, however long. */
 export function soughtWhole(text: string): { readonly text: string; readonly begins: string } {
   const begins = `%${escapeLike(beginning(text, BEGINNING_CHARS))}%`;
   return { text: text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()), begins };
 }
 
-/** The condition by which one of some columns holds the text that is bound as `soughtText` makes it. */
+/** An SQL condition: one of some columns contains the text whose parameters `soughtText` makes. */
 export const holdsSought = (...columns: readonly string[]): string =>
   columns.map((one) => `(${one} LIKE @begins ESCAPE '\\' AND instr(lower(${one}), @text))`).join(" OR ");
 
-/** A text as LIKE takes it with `\\` as its ESCAPE: nothing in it stands for others. */
+/** Escapes the wildcards of LIKE with `\\`. */
 const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
-/** A message as a page shows it: the same ones serve the command line, whose lines begin small. */
+/** A message as a sentence, for pages. The command line shows the same messages without a capital. */
 export function sentence(text: string): string {
   const upper = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
@@ -79,7 +79,9 @@ export function oneLine(text: string, most: number): string {
   return line.length <= most ? line : `${beginning(line, most - 1).toWellFormed()}…`;
 }
 
-/** Not seen, or turning the direction of what follows: text could say one thing to a person and another to an agent. */
+/**
+ * Characters that are invisible or change the direction of what follows: a text could say one thing to a person and another to an agent.
+ */
 const UNSEEN = /[\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
 
 /** Text that others wrote, as a line of a reply to an agent may quote it; cut to a number of UTF-16 units. */
@@ -87,7 +89,7 @@ export function visibleLine(text: string, most: number): string {
   return oneLine(text.replace(UNSEEN, " "), most);
 }
 
-/** The same of several lines, each behind the mark of a quotation in Markdown, so that none of them can leave it. */
+/** Several lines, each behind the mark of a quotation in Markdown, so that none of them can leave it. */
 export function quotedLines(text: string): string {
   const lines = text
     .toWellFormed()
@@ -96,12 +98,12 @@ export function quotedLines(text: string): string {
   return lines.map((line) => `> ${line.replace(/[^\P{Cc}\t]/gu, " ")}`.trimEnd()).join("\n");
 }
 
-/** What an index takes for a word: what stands between spaces, punctuation and symbols. */
+/** A word as the search index has it: what stands between spaces, punctuation and symbols. */
 const WORD = /[^\s\p{P}\p{S}]+/gu;
 
 /**
- * Where in a text most of some words stand together. Where several places hold as many, the first.
- * @param words in lower case; hundreds, where a question ends in a beginning: text and places are walked through once for all of them
+ * The place in a text where most of some words stand close together; the first of several equal places.
+ * @param words in lower case; hundreds, when a question ends in a prefix, so the text is walked through once for all of them
  * @param span how far apart words count as together, in UTF-16 units
  */
 export function densestAt(text: string, words: readonly string[], span: number): number {
@@ -128,10 +130,10 @@ export function densestAt(text: string, words: readonly string[], span: number):
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/** A shell's way of putting a text into a command line as it stands (POSIX Shell Command Language 2.2.2). */
+/** A text quoted for a shell's command line (POSIX Shell Command Language 2.2.2). */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The same, without quotes where a text needs none to be one word. */
+/** As `shellQuoted`, without quotes where a text needs none to be one word. */
 export const shellWord = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : shellQuoted(text));
 
 /** Orders texts by their UTF-16 units, the same on every machine. */

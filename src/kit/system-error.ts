@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from "node:util";
 
-/** What the commonest failures of the operating system mean, for whoever has to mend them. */
+/** The commonest failures of the operating system, in words for whoever has to mend them. */
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   ENOTDIR: "a part of its path is no directory",
@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function systemErrorText(error: unknown): string | undefined {
   const { code, errno, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined) return undefined;
-  // Node says so of a folder with those above it.
+  // Node reports ENOENT for a folder that it cannot make, too.
   if (syscall === "mkdir" && code === "ENOENT")
     return `no folder can be made there: ${WORDS.EROFS}, or it leads nowhere`;
   // Some errors of Node itself look like one, with a number that the system does not know.

@@ -1,4 +1,4 @@
-/** Work that is done one at a time where it is of one key: what follows would else begin with what is about to change. */
+/** Runs work of the same key one at a time: otherwise the next would start from what the one before is about to change. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -10,7 +10,7 @@ export interface Versioned {
   readonly version: string;
 }
 
-/** Whether a text is a version as it is kept: nothing around it and no build metadata, which orders nothing. */
+/** Whether a text is a version in the form that is stored: nothing around it, and no build metadata, which orders nothing. */
 export const isVersion = (text: string): boolean => valid(text) === text;
 
 /** By precedence (section 11): negative when `a` comes before `b`. */
@@ -21,13 +21,16 @@ export const isPrerelease = (version: string): boolean => prerelease(version) !=
 /** A version's three numbers, without what makes it a pre-release. */
 export const numbersOf = (version: string): string => version.replace(/-.*$/, "");
 
-/** What would usually follow: the next minor version, or the one that a pre-release is of. */
+/** The usual next version: the next minor one, or the release that a pre-release leads to. */
 export const nextMinor = (version: string): string => inc(version, "minor") ?? version;
 
 /** Newest first. */
 export const byVersion = (a: Versioned, b: Versioned): number => compare(b.version, a.version);
 
-/** What everybody should have: the newest stable one; a pre-release only where there is nothing else. @param newestFirst in the order of `byVersion` */
+/**
+ * The version that everybody should have: the newest stable one; a pre-release only when there is no other.
+ * @param newestFirst in the order of `byVersion`
+ */
 export function pickLatest<V extends Versioned>(newestFirst: readonly V[]): V | undefined {
   return newestFirst.find(({ version }) => !isPrerelease(version)) ?? newestFirst[0];
 }

@@ -1,6 +1,6 @@
 /**
- * Finds names and addresses where they stand whole, in any case of letters: none is to be found within a longer one. A dot belongs to an
- * address where its name goes on behind it, and ends a sentence elsewhere.
+ * Finds names and addresses where they stand whole, in any case of letters: not within a longer one. A dot is part of an address when the
+ * name goes on after it; otherwise it ends a sentence.
  */
 export function wholeNames(names: readonly string[]): RegExp {
   const anyName = names.map((name) => RegExp.escape(name)).join("|");

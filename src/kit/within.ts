@@ -1,4 +1,4 @@
-/** What some work comes to within a time; undefined where it takes longer: it goes on then, and whatever it fails with is nobody's to hear. */
+/** The result of work within a time; undefined when it takes longer. The work then goes on, and an error of it is ignored. */
 export function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -12,7 +12,7 @@ export interface ActivityDay {
   readonly snapshots: number;
   /** Sessions in the trace deliveries that changed anything; one that grew in three deliveries counts three times. */
   readonly sessions: number;
-  /** Deliveries flagged so. */
+  /** Deliveries with this flag; likewise `rollbacks`. */
   readonly gaps: number;
   readonly rollbacks: number;
 }
@@ -45,9 +45,9 @@ export function activity(core: Core, teamId: string, fromDay: number, toDay: num
 }
 
 /**
- * A team's newest deliveries that were flagged, newest first.
+ * A team's newest flagged deliveries, newest first.
  * @param limit 1 to 200
- * @param ofTelemetry those of telemetry alone, or all but them
+ * @param ofTelemetry true for those of telemetry alone, false for all others; absent for all
  */
 export function recentFlags(core: Core, teamId: string, limit: number, ofTelemetry?: boolean) {
   const most = Math.min(Math.max(Math.floor(limit), 1), 200);

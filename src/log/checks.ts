@@ -1,17 +1,17 @@
 import type { Core } from "../core.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Something that is stored and is not what a delivery brought. */
+/** Stored content that is not what its delivery brought. */
 export interface Mismatch {
-  /** The delivery that it is of, or names; 0 where it is of none. */
+  /** The delivery that the content belongs to or names; 0 for none. */
   readonly deliveryId: number;
   readonly kind: DeliveryRow["kind"];
   /**
-   * `content` is gone or not what was delivered; `owner`: it is another device's, repository's or team's; `stray`: no delivery
-   * brought it; `newest`: what is said to be the newest is not.
+   * `content`: it is gone or altered; `owner`: it is another device's, repository's or team's; `stray`: no delivery brought it; `newest`:
+   * what is marked as the newest is not.
    */
   readonly problem: "content" | "owner" | "stray" | "newest";
-  /** Which row, and what of it. */
+  /** Which row, and what is wrong with it. */
   readonly detail: string;
 }
 
@@ -28,15 +28,15 @@ export interface DeliveryKind {
 interface ContentCheck {
   /** Call for each, in ascending order. */
   check(delivery: DeliveryRow): void;
-  /** Call after the last: reports what no delivery claimed, and what does not hang on one delivery. */
+  /** Call after the last delivery: reports rows that no delivery claimed, and what concerns no single delivery. */
   finish(): void;
   /** Ends what is still being read; call in any case. */
   close(): void;
 }
 
 /**
- * Rows in the order in which deliveries brought them, handed out delivery by delivery and never held together. One that stands
- * where it cannot have come to stand is stray.
+ * Rows in the order of their deliveries, handed out delivery by delivery and never held together. A row where no delivery can have put it
+ * is stray.
  */
 export class RowsByDelivery<Row extends { readonly deliveryId: number }> {
   readonly #rows: Iterator<Row>;
@@ -55,8 +55,8 @@ export class RowsByDelivery<Row extends { readonly deliveryId: number }> {
   }
 
   /**
-   * Those of a delivery; called with ascending ids, each run to its end.
-   * @param expected how many it brought: while some are missing, rows in between are looked past
+   * The rows of a delivery. Call with ascending ids, and run each generator to its end.
+   * @param expected how many rows the delivery brought; while some are missing, misplaced rows in between are passed over
    */
   *of(deliveryId: number, expected: number): Generator<Row> {
     let count = 0;
@@ -80,7 +80,7 @@ export class RowsByDelivery<Row extends { readonly deliveryId: number }> {
     this.#rows.return?.();
   }
 
-  /** One altered row must not keep those behind it from the deliveries that they are of. */
+  /** Whether a row's delivery id must have been altered. Such a row must not keep the rows after it from their deliveries. */
   #isMisplaced(row: Row, deliveryId: number, isMissing: boolean): boolean {
     const after = this.#afterNext?.deliveryId ?? Number.POSITIVE_INFINITY;
     return row.deliveryId > this.#head || (isMissing && after >= deliveryId && after < row.deliveryId);

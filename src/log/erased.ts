@@ -2,21 +2,21 @@ import type { Core } from "../core.ts";
 import { forgetItems } from "./items.ts";
 import { type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
-/** Something that a device delivered and that is to go. */
+/** What is to be erased of a device's deliveries. */
 export interface Portion {
   readonly teamId: string;
   readonly deviceId: string;
   /** Null for all repositories. */
   readonly repoKey: string | null;
-  /** What was received up to then, milliseconds since the epoch, by a clock that may have been set back or ahead. */
+  /** Includes what was received up to then, in milliseconds since the epoch, by a clock that may have been set back or ahead. */
   readonly until: number;
-  /** What was delivered up to then, by its number in the log. */
+  /** Includes deliveries up to this number in the log. */
   readonly through: number;
-  /** The erasure that it goes with. */
+  /** The erasure that removes it. */
   readonly erasureId: string;
 }
 
-/** Whether a delivery is one of a portion's, where its device and repository are. */
+/** Whether a delivery of a portion's device and repository lies within the portion's bounds. */
 const isWithin = (
   delivery: Pick<DeliveryFacts, "id" | "receivedAt"> | undefined,
   { until, through }: Pick<Portion, "until" | "through">,
@@ -37,17 +37,17 @@ function markErasedInPart(core: Core, deliveryId: number, items: number, erasure
   rows(core.store).markErasedInPart.run(erasureId, items, deliveryId);
 }
 
-/** Numbers looked at in one go: some milliseconds. */
+/** Delivery ids looked at in one go: some milliseconds. */
 const BATCH_IDS = 5_000;
 
-/** A delivery of a portion that something is left of. */
+/** A delivery of a portion that is not erased entirely. */
 interface Unerased extends Pick<DeliveryFacts, "id"> {
   readonly portion: Portion;
 }
 
 /**
- * The deliveries of a kind that portions take and that something is left of; those of some thousand numbers at a time, oldest first. Each
- * team's deliveries are walked once, however many devices the portions are of.
+ * The deliveries of a kind within some portions that are not erased entirely, oldest first; each step covers some thousand ids. Each team's
+ * deliveries are walked once, however many devices the portions name.
  */
 function* unerasedDeliveries(
   core: Core,
@@ -57,7 +57,8 @@ function* unerasedDeliveries(
   const sql = rows(core.store);
   for (const [teamId, ofTeam] of Map.groupBy(portions, (portion) => portion.teamId)) {
     const byDevice = Map.groupBy(ofTeam, ({ deviceId }) => deviceId);
-    // Not spread: of so many portions as machines lived for one job in a few years, that is more arguments than a call may have.
+    // Not spread into `Math.max`: a team may have a portion for each machine that lived for one job in some years, more than a call takes
+    // as arguments.
     const through = ofTeam.reduce((most, one) => Math.max(most, one.through), 0);
     const newest = Math.min(sql.last.get() ?? 0, through);
     for (let low = 1; low <= newest; low += BATCH_IDS)
@@ -71,7 +72,7 @@ function* unerasedDeliveries(
   }
 }
 
-/** The deliveries of some rows that lie within a portion and that something is left of. */
+/** Of the deliveries of some rows, the ids of those within a portion that are not erased entirely. */
 const leftOf = (
   core: Core,
   of: readonly { readonly deliveryId: number }[],
@@ -81,7 +82,7 @@ const leftOf = (
   return new Set(rows(core.store).left.all({ ids, until, through }));
 };
 
-/** Whether a device delivered something of a kind at an instant, and not before a portion ends, whatever the clock said. */
+/** Whether a device delivered something of a kind at an instant, after a portion in the order of the log, whatever the clock said. */
 const cameSince = (
   core: Core,
   kind: DeliveryRow["kind"],
@@ -93,11 +94,14 @@ const cameSince = (
 const hasErased = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
   rows(core.store).anyErased.get(kind, deviceId, repoKey) === 1;
 
-/** The same, by the stream alone, so that it may be asked while a delivery waits; of what came before there were streams nothing. */
+/**
+ * As `hasErased`, by a walk of the stream alone, so that it may be asked while a delivery waits. It does not see deliveries from before
+ * there were streams.
+ */
 const hasErasedOfStream = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
   rows(core.store).anyErasedOfStream?.get(deviceId, kind, repoKey) === 1;
 
-/** What deliveries tell of what was erased of them. */
+/** What other rooms need to erase deliveries and to tell what was erased. */
 export const deliveryErasure = {
   isWithin,
   forgetItems,

@@ -6,7 +6,7 @@ import { rows } from "./rows.ts";
 const KINDS = ["telemetry", "brain", "traces"] as const;
 const FIGURES = ["deliveries", "items", "gaps", "rollbacks"] as const;
 
-/** What came since there is a record, from the daily counts: a few rows a day, however much comes. */
+/** Totals since the record began, from the daily counts: a few rows a day, however much comes. */
 const totals = survey(async (core) => {
   const yieldNow = cooperative(core.clock);
   const sums = new Map(KINDS.map((kind) => [kind as string, { deliveries: 0, items: 0, gaps: 0, rollbacks: 0 }]));

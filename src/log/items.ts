@@ -7,8 +7,9 @@ import { leafTextOf } from "./leaf.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
 
 /**
- * Notes the hashes of items that are about to be replaced, so that their delivery's root can still be made. Call inside the transaction
- * that replaces them, once a delivery: salts are one stream. Does nothing for what was delivered before there were items.
+ * Stores the hashes of items that are about to be replaced, so that their delivery's root can still be computed. Call inside the
+ * transaction that replaces them, once for a delivery, since all its salts are derived together. Does nothing for deliveries from before
+ * there were items.
  * @param texts by item, from 1 on
  */
 export function keepItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string | Uint8Array>): void {
@@ -18,8 +19,8 @@ export function keepItems(core: Core, deliveryId: number, texts: ReadonlyMap<num
 }
 
 /**
- * Forgets items that are about to be erased: their hashes stay, their salts go, and with them the key that they follow from. Call inside
- * the transaction that erases them; does nothing for what was delivered before there were items.
+ * Forgets items that are about to be erased: their hashes stay, their salts go, and with them the key that would give the salts back. Call
+ * inside the transaction that erases them. Does nothing for deliveries from before there were items.
  * @param texts by item, from 1 on
  */
 export function forgetItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string | Uint8Array>): void {
@@ -32,7 +33,7 @@ export function forgetItems(core: Core, deliveryId: number, texts: ReadonlyMap<n
   rows(core.store).keepSalts.run(salts, deliveryId);
 }
 
-/** More items than any delivery has: what is allocated for them follows from a number that may have been altered. */
+/** More items than any delivery has: memory is allocated by a stored count, which may have been altered. */
 const MAX_ITEMS = 1_000_000;
 
 /** The salts of a delivery's items, end to end, in memory of their own; undefined where it has none. */
@@ -60,9 +61,9 @@ export function itemDigests(
 }
 
 /**
- * Whether what is held of a delivery is what it brought.
- * @param texts by item, from 1 on, as held now; those that were replaced since are absent
- * @param digest what was noted of it before there were items
+ * Whether the stored content of a delivery is what it brought.
+ * @param texts by item, from 1 on, as stored now; items that were replaced since are absent
+ * @param digest of the content, as it was stored before there were items
  */
 export function isAsDelivered(
   core: Core,
@@ -74,17 +75,17 @@ export function isAsDelivered(
     const found = row.chainSha256 ? digest() : undefined;
     return found !== undefined && sameDigest(found, row.contentSha256);
   }
-  // Sessions grow, and what they said before is noted; of the others what is not there was erased, or is missing.
+  // A session that grew has replaced items, whose hashes are stored. In all other kinds an absent item was erased, or is missing.
   if (row.kind !== "traces" && row.erasedBy === null && texts.size < row.itemCount - 1) return false;
   const hashes = itemHashes(core, row, texts);
   return hashes !== undefined && sameDigest(rootOf(hashes), row.contentSha256);
 }
 
 /**
- * What a delivery's leaf is made of, and items of it proved against its root.
- * @param texts by item, from 1 on, of all that are held
- * @param chosen which of them; item 0 says for which repository the delivery was, and in which mode
- * @returns undefined where there is no such delivery; without items where it has none, or what is held is not what it brought
+ * The text of a delivery's leaf, with proofs of some items against its root.
+ * @param texts by item, from 1 on, of all that are stored
+ * @param chosen which items are proved; item 0 says for which repository the delivery was, and in which mode
+ * @returns undefined when there is no such delivery; without items when it has none, or the stored content is not what it brought
  */
 export function proveDelivery(
   core: Core,

@@ -3,27 +3,27 @@ import { sameDigest, sha256 } from "../kit/hash.ts";
 import { leafHash } from "../kit/merkle.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Facts of a delivery that its leaf tells of; what it brought is told by the root over its items alone. */
+/** The facts that the leaf of a delivery states. The content is stated by the root over its items alone. */
 export type LeafFacts = Omit<
   DeliveryRow,
   "id" | "mode" | "repoKey" | "itemKey" | "itemSalts" | "chainSha256" | "erasedBy" | "erasedItems" | "movedFrom"
 >;
 
-/** What the leaf of a delivery was made of in the log that it came from, where that is other than here. */
+/** What the leaf of a moved delivery was made of in the log that it came from, where that differs from here. */
 type MovedFrom =
   /** Its stream's number there, and the delivery before it. */
   | { readonly id: number; readonly stream: number | null; readonly previous: number | null }
-  /** Of what was chained: its number there, and the hash that it was chained to, in hexadecimal digits. */
+  /** For a chained delivery: its number there, and the hash that it was chained to, in hexadecimal digits. */
   | { readonly id: number; readonly chain: string };
 
-/** @returns undefined for what came here first, null where somebody put something else there */
+/** Reads `movedFrom`. @returns undefined for a delivery that came here first, null when the column was altered */
 function movedFrom({ movedFrom: text }: DeliveryRow): MovedFrom | undefined | null {
   if (text === null) return undefined;
   const moved = asObject(parseJson(text));
   return "stream" in moved || typeof moved.chain === "string" ? (moved as unknown as MovedFrom) : null;
 }
 
-/** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams go by their numbers. */
+/** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams are named by their ids. */
 export function leafText(facts: LeafFacts): string {
   return JSON.stringify({
     v: 2,
@@ -51,7 +51,7 @@ const chainedLeafText = (chainSha256: Buffer): string => JSON.stringify({ v: 1, 
 export function leafTextOf(row: DeliveryRow): string {
   if (row.chainSha256) return chainedLeafText(row.chainSha256);
   const moved = movedFrom(row);
-  // Of which there is no leaf.
+  // No leaf has an empty text, so an altered row matches none.
   if (moved === null) return "";
   if (!moved || !("stream" in moved)) return leafText(row);
   return leafText({ ...row, streamId: moved.stream, previous: moved.previous });
@@ -60,10 +60,10 @@ export function leafTextOf(row: DeliveryRow): string {
 /** The hash of a delivery's leaf. */
 export const leafOf = (row: DeliveryRow): Buffer => leafHash(Buffer.from(leafTextOf(row)));
 
-/** What goes before the first delivery that was chained. */
+/** The hash before the first chained delivery. */
 export const GENESIS = Buffer.alloc(32);
 
-/** Whether what was chained says what it did when it was. @param previous the hash before it, `expected` its number, in this log */
+/** Whether a chained delivery is unaltered. @param previous the hash before it in this log @param expected its number in this log */
 export function isChained(row: DeliveryRow, previous: Buffer, expected: number): boolean {
   const moved = movedFrom(row);
   if (moved === null) return false;
@@ -87,7 +87,7 @@ function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256">): Buffer 
     row.items,
     row.redacted,
     row.flagged,
-    // Rows from before they were noted have none, and keep their digest.
+    // Rows from before these two were stored have none, and keep their digest.
     ...(row.captureMode === null ? [] : [row.captureMode, row.withheld]),
   ];
   return sha256(Buffer.concat([previous, row.contentSha256, Buffer.from(JSON.stringify(facts))]));

@@ -1,6 +1,6 @@
 /**
- * The log: one row for each delivery that changed anything, each a leaf of the tree, in the order of commit.
- * It knows what a delivery was and the root over what it brought; what that is made of is the delivering room's business.
+ * The log: one row for each delivery that changed anything, each a leaf of the tree, in the order of commit. It knows the facts of a
+ * delivery and the root over its items; what the items are is the delivering room's business.
  * Not here: the tree itself, its checkpoints and proofs (platform/transparency).
  */
 
@@ -37,7 +37,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
   const { teamId, deviceId } = device;
   const { content, ...told } = delivery;
   const sql = rows(core.store);
-  // Said by another process since the token was judged: what is acknowledged after it would stay behind.
+  // Another process may have moved the team since the token was judged: what is acknowledged after that would stay behind.
   teamMoves.requireHere(core, teamId);
   const id = nextLeaf(core);
   const stream = sql.stream.get(deviceId, told.kind, told.repoKey);
@@ -79,7 +79,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
   return id;
 }
 
-/** Row change: tells whoever wants to hear of it that a delivery was flagged. */
+/** Row change: gives notice that a delivery was flagged. */
 function notifyFlagged(
   core: Core,
   facts: Pick<DeliveryRow, "id" | "teamId" | "deviceId" | "repoKey" | "kind"> & { flagged: "gap" | "rollback" },
@@ -95,11 +95,11 @@ const rollbacks = ({ flagged }: DayFacts) => Number(flagged === "rollback");
 
 export interface LedgerStep {
   readonly row: DeliveryRow;
-  /** It says what it said when it came: its leaf is the tree's, and of those that were chained the chain holds up to it. */
+  /** Whether it is unaltered: its leaf is the one in the tree, and for a chained delivery the chain holds up to it. */
   readonly chained: boolean;
-  /** What the chain was up to it; null for what was never chained. */
+  /** The chain's hash up to it; null for a delivery that was never chained. */
   readonly chainSha256: Buffer | null;
-  /** Its device is another team's. */
+  /** Whether its device is another team's. */
   readonly foreign: boolean;
 }
 
@@ -128,7 +128,7 @@ export function findDelivery(core: Core, id: number): DeliveryFacts | undefined 
   return rows(core.store).delivery.get(id);
 }
 
-/** The same for rows in the order of their deliveries: one that was looked up last is not looked up again. */
+/** As `findDelivery`, for rows in the order of their deliveries: it remembers the last one. */
 export function deliveryFinder(core: Core): (id: number) => DeliveryFacts | undefined {
   let last: DeliveryFacts | undefined;
   return (id) => {
@@ -137,7 +137,7 @@ export function deliveryFinder(core: Core): (id: number) => DeliveryFacts | unde
   };
 }
 
-/** Rows with what is known of the delivery that each names; those that name none are left out. */
+/** Rows with the device and time of the delivery that each names; a row that names none is left out. */
 export function withDeliveries<Row extends { readonly deliveryId: number }>(
   core: Core,
   list: readonly Row[],
@@ -155,8 +155,8 @@ export function deliveriesAfter(core: Core, id: number, count: number): Delivery
 }
 
 /**
- * A team's deliveries with what their leaves are made of, bytes in hexadecimal digits, oldest first; `noted` has the hashes of items
- * that are not held any more, by their places. Reads in short queries.
+ * A team's deliveries with what their leaves are made of, bytes in hexadecimal digits, oldest first; `noted` has the hashes of items that
+ * are no longer stored, by their places. Reads in short queries.
  */
 function* exportDeliveries(core: Core, teamId: string) {
   const sql = rows(core.store);
@@ -184,7 +184,7 @@ const EXPORT_ROWS = 500;
 const hasDelivered = (core: Core, deviceId: string, repoKey: string): boolean =>
   rows(core.store).delivered.get(deviceId, repoKey) === 1;
 
-/** What archives have of the log. */
+/** What archives read of the log. */
 export const deliveryExport = { deliveries: exportDeliveries, hasDelivered, itemDigests };
 
 /** A team's deliveries from one on, itself included, in the order of arrival or against it. */

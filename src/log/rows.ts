@@ -12,9 +12,9 @@ export interface DeliveryFacts {
   readonly flagged: "gap" | "rollback" | null;
   /** The capture mode in force when it arrived; null for what came before that was noted. */
   readonly captureMode: "off" | "metadata" | "redacted" | "full" | null;
-  /** Entries, files, sessions and labels of which the capture mode let something not be kept. */
+  /** The number of entries, files, sessions and labels of which the capture mode withheld something. */
   readonly withheld: number;
-  /** The erasure that took something of what it brought, the last where there were several; null where all is there. */
+  /** The last erasure that removed any of its items; null when none did. */
   readonly erasedBy: string | null;
   /** How many of its items are gone. */
   readonly erasedItems: number;
@@ -23,18 +23,18 @@ export interface DeliveryFacts {
 export interface DeliveryRow extends DeliveryFacts {
   /** What the client calls its way of working. */
   readonly mode: string | null;
-  /** Of what was chained: a digest of the content; else the root over its items. */
+  /** The root over its items; for a chained delivery, a digest of the content. */
   readonly contentSha256: Buffer;
-  /** Of what came before there was a tree: the digest of the row and all before it. */
+  /** For a delivery from before the tree: the digest of the row and all before it. */
   readonly chainSha256: Buffer | null;
-  /** Its stream's number, and the delivery before it in that. Null for what was chained. */
+  /** The id of its stream, and the delivery before it in that stream. Null for a chained delivery. */
   readonly streamId: number | null;
   readonly previous: number | null;
-  /** Of what was chained: null. */
+  /** Null for a chained delivery. */
   readonly itemCount: number | null;
-  /** What the items' salts follow from. */
+  /** The key that the items' salts follow from. */
   readonly itemKey: Buffer | null;
-  /** Where items were erased, the salts of the others, in place of the key; those of erased ones are zero. */
+  /** After an erasure of items, the salts in place of the key; those of erased items are zero. */
   readonly itemSalts: Buffer | null;
   /** SHA-256 of a salt, which only its sender was told, and the body as it was sent. */
   readonly sentSha256: Buffer | null;
@@ -49,7 +49,7 @@ export interface StreamRow {
   readonly last: number;
 }
 
-/** A team's deliveries among some numbers that something is left of. */
+/** Parameters for a team's deliveries in a range of ids that are not erased entirely. */
 interface UnerasedQuery {
   readonly teamId: string;
   readonly kind: string;
@@ -57,7 +57,7 @@ interface UnerasedQuery {
   readonly high: number;
 }
 
-/** That something is left of what a delivery brought. */
+/** The condition that a delivery is not erased entirely. */
 const IS_LEFT = "(erased_by IS NULL OR erased_items < items)";
 
 /** What a delivery adds to its day. */
@@ -105,7 +105,7 @@ export const rows = statements((db, has) => {
     stream: db.prepare<[string, string, string], StreamRow>(
       "SELECT id, last FROM delivery_streams WHERE device_id = ? AND kind = ? AND repo_key = ?",
     ),
-    // By the same, as far as the device goes: it has a few.
+    // By the same index's first column: a device has a few streams.
     delivered: db
       .prepare<[string, string], number>(
         "SELECT EXISTS (SELECT 1 FROM delivery_streams WHERE device_id = ? AND repo_key = ?)",
@@ -208,7 +208,7 @@ export const rows = statements((db, has) => {
           )
           .pluck()
       : undefined,
-    // A walk of the table, and only for a stream of which the newest is gone.
+    // Walks the table; asked only for a stream whose newest delivery is erased.
     anyErased: db
       .prepare<[string, string, string], 1>(
         `SELECT 1 FROM deliveries WHERE ${has("deliveries", "erased_by") ? "erased_by IS NOT NULL" : "0"} AND kind = ? AND device_id = ? AND repo_key = ? LIMIT 1`,

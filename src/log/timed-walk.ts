@@ -5,12 +5,12 @@ import type { Towards } from "../kit/page.ts";
 import { cooperative } from "../kit/yield.ts";
 import { type DeliveryFacts, rows } from "./rows.ts";
 
-/** By this much the wall clock may have been set back without being taken for wrong. */
+/** How far the wall clock may have been set back without being taken for wrong. */
 const CLOCK_SLACK_MS = 2 * HOUR_MS;
-/** Times that the clock was wrong, about which a walk still begins where it should and not at its end. */
+/** About how often the clock may have been wrong for a walk to still begin where it should, and not at its end. */
 const MAX_TRIES = 16;
 
-/** Between two instants of receiving: `from` is included, `to` is not. */
+/** A range of times of receipt: `from` is included, `to` is not. */
 interface Span {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -19,7 +19,10 @@ interface Span {
 const nextOf = (core: Core, teamId: string, towards: Towards, id: number): DeliveryFacts | undefined =>
   (towards === "older" ? rows(core.store).ofTeamDown : rows(core.store).ofTeamUp).get(teamId, id, 1);
 
-/** A team's deliveries on the way from one on, itself included, at distances that double; few, however many there are. */
+/**
+ * Samples of a team's deliveries in one direction from one on, itself included, at distances that double: few, however many deliveries
+ * there are.
+ */
 function* glimpses(core: Core, teamId: string, towards: Towards, id: number): Generator<DeliveryFacts> {
   for (let far = 0; ; far = 2 * far + 1) {
     const met = nextOf(core, teamId, towards, towards === "older" ? id - far : id + far);
@@ -29,8 +32,9 @@ function* glimpses(core: Core, teamId: string, towards: Towards, id: number): Ge
 }
 
 /**
- * Where a walk over a team's deliveries begins when nothing but times bound it. Found by halving, among the team's own: those that came
- * with a team from elsewhere are older than others before them. Where the clock was wrong for a while, it may begin early.
+ * The number at which a walk over a team's deliveries begins when only times bound it, by binary search. It looks at the team's own
+ * deliveries only, because those that moved here with a team are older than others before them. Where the clock was wrong for a while, the
+ * walk may begin early.
  */
 function start(core: Core, teamId: string, { from, to }: Span, towards: Towards): number {
   const isDown = towards === "older";
@@ -55,7 +59,7 @@ function start(core: Core, teamId: string, { from, to }: Span, towards: Towards)
   return isDown ? newest : 1;
 }
 
-/** Whether a walk that came to a delivery is beyond what it is bounded by, and nothing on the way tells that the clock was wrong there. */
+/** Whether a walk at a delivery is beyond its bounds, and no sample further on shows that the clock was wrong here. */
 function isPast(core: Core, { from, to }: Span, step: DeliveryFacts, towards: Towards): boolean {
   const { id, teamId, receivedAt } = step;
   if (towards === "older") {
@@ -70,8 +74,8 @@ function isPast(core: Core, { from, to }: Span, step: DeliveryFacts, towards: To
 const SLICE = 500;
 
 /**
- * The number up to which a team's deliveries came before an instant, in the order of the log: one that a clock that was behind dated
- * back goes with what came around it. What is of the future was dated by a wrong clock and tells nothing.
+ * The number up to which a team's deliveries came before an instant, in the order of the log: a delivery that a slow clock dated back
+ * counts with those around it. One dated in the future tells nothing, since the clock was wrong.
  */
 async function lastUpTo(core: Core, teamId: string, until: number): Promise<number> {
   const yieldNow = cooperative(core.clock);
@@ -84,5 +88,5 @@ async function lastUpTo(core: Core, teamId: string, until: number): Promise<numb
   }
 }
 
-/** Walks over what a team delivered in some time, whose deliveries are numbered in the order of commit. */
+/** Walks over a team's deliveries of a span of time. They are numbered in the order of commit, which a wrong clock does not follow. */
 export const timedWalk = { start, isPast, lastUpTo };

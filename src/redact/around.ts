@@ -1,40 +1,43 @@
 /**
- * The second look of the first pass: where the window of an anchor stands, some signs around it tell most often that nothing
- * looked for can. That is a comparison or a few, where asking a row of the table takes ten times as long.
+ * The second check of the first pass. Where the window of an anchor stands, a few characters around it mostly show that no secret does.
+ * That takes a comparison or a few; asking a row of the table takes ten times as long.
  */
 import { BEYOND, choiceOf, KIND_SIZE, type Kind } from "./pattern.ts";
 
-/** No sign as far from a window's end as this is looked at. */
+/** Only characters nearer to a window's end than this are looked at. */
 export const REACH = 128;
-/** How many signs are looked at, and how many of them are the anchor's own where others are known. */
+/** Characters that are looked at, and how many of these are the anchor's own when others are known. */
 export const LOOKS = 4;
 const OF_ANCHOR = 2;
 
-/** A look is stored in one number: above `KIND_SHIFT` where its kind begins in `signs`, below it where the sign stands, from `REACH` before the window's end on. */
+/**
+ * A look is one number: above `KIND_SHIFT` the offset of its kind in `signs`, below it the place of the character, counted from `REACH`
+ * before the window's end on.
+ */
 export const KIND_SHIFT = 8;
 export const PLACE_MASK = 2 * REACH - 1;
-/** Any sign, where the window ends. */
+/** The look that any character passes. */
 export const ANY = (0 << KIND_SHIFT) + REACH;
 export const NO_LOOKS: readonly number[] = Array.from({ length: LOOKS }, () => ANY);
 
-/** What may stand around a window. */
+/** Which characters may stand around a window. */
 interface Context {
-  /** What may stand at each place, as far as that is known. */
+  /** The kind of each place, as far as it is known. */
   readonly kinds: readonly (Kind | undefined)[];
-  /** At which of the places the window ends, and how many it has. */
+  /** The place at which the window ends, and the number of its places. */
   readonly end: number;
   readonly width: number;
-  /** From where up to where the anchor stands. */
+  /** The places of the anchor; `to` is not included. */
   readonly from: number;
   readonly to: number;
 }
 
 export class Around {
-  /** All kinds, one behind the other; the first is any sign. */
+  /** All kinds, one after another; the first is of any character. */
   signs = new Uint8Array(KIND_SIZE).fill(1);
   readonly #begins = new Map<Kind, number>();
 
-  /** @returns `LOOKS` of them, the likeliest to refuse first */
+  /** @returns `LOOKS` looks, the likeliest to refuse first */
   looks(context: Context): number[] {
     const looks = placesOf(context).map((place) => {
       const begin = this.#beginOf(context.kinds[place] as Kind);
@@ -56,11 +59,14 @@ export class Around {
   }
 }
 
-/** The places to look at: of the anchor those furthest from the window, of the rest those that leave the least choice. */
+/**
+ * The places to look at. Of the anchor's: those with the least choice, then those furthest from the window. Of the rest: those with the
+ * least choice, far from one another.
+ */
 function placesOf({ kinds, end, width, from, to }: Context): number[] {
   const distinct = [...kinds.keys()].filter((place) => {
     const isInWindow = place > end - width && place <= end;
-    // Bytes are the low ones of code units: what may stand beyond them cannot be told apart.
+    // The bytes are the low ones of code units, so a kind that holds characters beyond them cannot be checked.
     return !isInWindow && Math.abs(place - end) < REACH && kinds[place]?.[BEYOND] === 0;
   });
   const choice = (place: number) => choiceOf(kinds[place] as Kind);
@@ -76,10 +82,10 @@ function placesOf({ kinds, end, width, from, to }: Context): number[] {
   return [...ofAnchor.slice(0, LOOKS - apart.length), ...apart];
 }
 
-/** Rows of marks repeat after some signs, and what ends a mark stands mostly at a multiple of that. */
+/** Where marks repeat at a fixed distance, what ends a mark mostly stands at a multiple of it. These strides avoid such multiples. */
 const STRIDES = [23, 19, 0, 11];
 
-/** So many of the places, far from one another. */
+/** Chooses `count` of the places, far from one another. */
 function spread(places: readonly number[], count: number): readonly number[] {
   if (places.length <= count) return places;
   const chosen = new Set<number>();

@@ -13,9 +13,9 @@ const SEPARATES = 4;
 const QUOTES = 8;
 /** First characters of references, paths and code; `judgeValue` knows more of them. */
 const REFERS = 16;
-/** What makes a call or an element of what stands before it. */
+/** Characters that make a call or an element of what stands before them. */
 const OPENS = 32;
-/** What a sentence or an expression ends with, rather than a value. */
+/** Characters that end a sentence or an expression rather than a value. */
 const ENDS = 64;
 /** A quote, a space or a backslash. */
 const STOPS = 128;
@@ -81,7 +81,7 @@ const SEPARATOR = new Automaton(
 const COMMA = new Automaton(/["'`][ \t]{0,4},[ \t]{0,4}["'`]/);
 /** The end of a tag, and what parts it from an element's text. */
 const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
-/** What parts a name from a value where no sign does; the quote is the value's own. */
+/** Spaces that separate a name from a quoted value, with no sign between them; the quote belongs to the value. */
 const SPACES = new Automaton(/[ \t]{1,16}["']/);
 const OPEN_PARENTHESIS = 40;
 const EQUALS = 61;
@@ -98,7 +98,7 @@ const ESCAPED_SPACES = "nrt";
 /** The letters of escapes. */
 const ESCAPES = "nrtbf";
 const MIN_CHARS = 6;
-/** A value of which it costs more to judge it than its name. */
+/** A value from this length on costs more to judge than its name. */
 const LONG = 32;
 
 /** The value given to the password-like name that stands around `at`, if there is one. */
@@ -113,7 +113,7 @@ export function assignedValue(reading: Reading, at: number): Span | undefined {
   if (end <= at || !(holds(units, end, SEPARATES) || units[end] === TAG_END)) return undefined;
   let start = at;
   while (start > 0 && at - start < NAME_CAP && holds(units, start - 1, NAME)) start--;
-  // "\n" and its like are an escape and then a name's first letter.
+  // After a backslash the first letter may be part of an escape ("\n") and not of the name.
   if (unitBefore(units, start) === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
   reading.work += end - start;
   if (end - start < 2) return undefined;
@@ -150,18 +150,18 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
 }
 
 /**
- * Where the value behind a name begins, or -1.
- * @param isFlag whether a space is enough to part them
+ * Where the value after a name begins, or -1.
+ * @param isFlag whether a space is enough to separate them
  * @param isArgument whether a comma is: `setProperty("NAME", "value")`
  */
 function afterSeparator(reading: Reading, end: number, isFlag: boolean, isArgument: boolean): number {
   const { text, units } = reading;
-  // The commonest first: a sign with a letter or digit right behind it.
+  // The commonest case first: an equals sign with a letter or digit right after it.
   if (units[end] === EQUALS && holds(units, end + 1, NAME)) return end + 1;
   let at = SEPARATOR.endOf(units, end, text.length);
   if (at === -1 && isArgument) at = COMMA.endOf(units, end, text.length);
   if (at === -1) return isFlag && units[end] === SPACE ? end + 1 : -1;
-  // A quote that was asked for is the value's own.
+  // A quote that the separator ends with belongs to the value.
   return holds(units, at - 1, QUOTES) ? at - 1 : at;
 }
 
@@ -177,7 +177,7 @@ function isArgument({ units }: Reading, start: number): boolean {
 const DEFINE = /#[ \t]{0,4}define[ \t]{1,8}$/;
 const MAX_DEFINE = 20;
 
-/** What is left of a line on which a value in quotes is all that stands behind its name; the text's last ends in nothing. */
+/** The rest of a line after a name when it holds nothing but a value in quotes; at the end of the text it needs no line end. */
 const REST_OF_LINE = new Automaton(/[^"'`\\\s]{8,128}["'][ \t]{0,8}[;\r\n]/);
 const REST_OF_TEXT = new Automaton(/[^"'`\\\s]{8,128}["'][ \t]{0,8}/);
 const MAX_INDENT = 32;
@@ -191,10 +191,10 @@ function isDeclaration({ text, units }: Reading, start: number, valueAt: number)
 }
 
 /**
- * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, after a password's
- * name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`), after any secret's that a command sets (`ENV NAME value`, with or
- * without quotes), and after any secret's where the two are a line, as in
- * Gradle's credentials: https://docs.gradle.org/current/userguide/declaring_repositories_adv.html
+ * Where a value begins that only a space separates from its name, or -1: after `#define NAME`; after a password's name in SQL and Gradle
+ * (`ALTER USER me PASSWORD 'value'`); after any secret's name that a command sets (`ENV NAME value`, with or without quotes); and after any
+ * secret's name when the two are a line, as in Gradle's credentials:
+ * https://docs.gradle.org/current/userguide/declaring_repositories_adv.html
  */
 function afterSpace(reading: Reading, start: number, end: number): number {
   const { text, units } = reading;
@@ -210,7 +210,7 @@ function afterSpace(reading: Reading, start: number, end: number): number {
   return isGiven ? at - 1 : -1;
 }
 
-/** Past up to seven backslashes and a quote, or -1 where no quote stands. */
+/** The place after up to seven backslashes and a quote, or -1 when there is no quote. */
 function afterQuote(reading: Reading, at: number): number {
   const { units } = reading;
   let i = at;
@@ -218,7 +218,7 @@ function afterQuote(reading: Reading, at: number): number {
   return holds(units, i, QUOTES) && units[i] !== BACKSLASH ? i + 1 : -1;
 }
 
-/** Whether a sign that stops ends a quoted value: a backslash does before a quote, a space, another or the end. */
+/** Whether a character with the bit `STOPS` ends a quoted value: a backslash does before a quote, a space, another backslash or the end. */
 const isQuotedEnd = (units: Uint16Array, at: number, end: number): boolean =>
   units[at] !== BACKSLASH ||
   at + 1 === end ||
@@ -262,12 +262,12 @@ function judge(
   reading.work += (judgedTo - start) * (reading.isNarrow ? 1 : 2);
   if (verdict === "secret" && isInnocentName(units, from, nameEnd)) return undefined;
   if (verdict === "secret") state.until = end;
-  // Of a value that was not judged to its end half of what was counts.
+  // When only the beginning of a value was judged, half of that counts as judged.
   else remember(state, start, judgedTo === end ? end : start + MAX_JUDGED / 2, verdict);
   return verdict === "secret" ? [start, end] : undefined;
 }
 
-/** Keeps names that stand in a value from having it judged again. */
+/** Remembers a verdict, so that names within the value do not have it judged again. */
 function remember(state: AssignedState, start: number, judged: number, verdict: Verdict): void {
   if (verdict === "wordy") state.until = judged;
   else if (verdict === "plain") state.plainUntil = judged;

@@ -1,46 +1,46 @@
 /**
- * Matches a pattern by one table look-up a character. A regular expression is quick on what it can refuse at once and
- * dear where a text is made to make it try: every alternative at every place, and a call of some fifty nanoseconds
- * besides. What is asked of each value and name is therefore compiled into a deterministic automaton, at first use or before (`compileAll`).
+ * Matches a pattern with one table look-up for each character. A regular expression is fast where it can refuse at once, and slow on a text
+ * that is made to have it try every alternative at every place; each call takes some fifty nanoseconds besides. So the patterns that are
+ * asked of each value and name are compiled into deterministic automata, at first use or before (`compileAll`).
  */
 import type { Slices } from "../kit/slices.ts";
 import { BEYOND, type Kind, type Node, nodeOf } from "./pattern.ts";
 
 interface State {
-  /** Where to from here, by kind of character. */
+  /** Transitions that read a character, by its kind. */
   readonly moves: { readonly kind: Kind; readonly to: State }[];
-  /** Where to from here without reading. */
+  /** Transitions that read nothing. */
   readonly free: State[];
 }
 
-/** What else is asked of the place of the last character read. */
+/** A further condition on a match, asked of the place of its last character. */
 type Accepts = (units: Uint16Array, at: number) => boolean;
 
 const DEAD = 0;
 
 const declared: Automaton[] = [];
 
-/** Compiles all that are declared, in pieces of some milliseconds: for who would rather not have a request wait for it. */
+/** Compiles all declared automata in pieces of some milliseconds, so that no request has to wait for it. */
 export function* compileAll(): Slices<void> {
   for (const automaton of declared) yield* automaton.compile();
 }
 
-/** Sets of states that are looked at between two pieces. */
+/** Sets of states that one piece of the compilation takes. */
 const PIECE = 100;
 
 export class Automaton {
   readonly #pattern: RegExp;
   readonly #mode: "start" | "first" | "end" | "anywhere";
-  /** For each character the group of those that the pattern tells apart from no other of the group. */
+  /** The group of each character: the pattern does not tell characters of one group apart. */
   readonly #groups = new Uint8Array(1 << 16);
   #groupCount = 0;
-  /** The state after each state and group, by where its own row begins; its complement where a match ends there. */
+  /** The next state by state and group. A state is the offset of its row in this table; its complement says that a match ends there. */
   #next = new Int32Array();
 
   /**
    * @param pattern in the syntax that `pattern.ts` reads
-   * @param mode where a match begins: where the stretch does, anywhere in it, or at its end, read backwards; `first` is
-   * `start` for those who ask alone whether one does, ends with the shortest, and is made when it is first asked
+   * @param mode where a match begins: where the stretch does, anywhere in it, or at its end, read backwards. `first` is `start` for callers
+   * that ask only whether there is a match: it ends with the shortest one, and is compiled at first use
    */
   constructor(pattern: RegExp, mode: "start" | "first" | "end" | "anywhere" = "start") {
     this.#pattern = pattern;
@@ -48,7 +48,7 @@ export class Automaton {
     if (mode !== "first") declared.push(this);
   }
 
-  /** In pieces, and nothing where that is done. */
+  /** Compiles it in pieces; does nothing when that is done. */
   *compile(): Slices<void> {
     if (this.#groupCount === 0) yield* this.#inPieces();
   }
@@ -137,7 +137,7 @@ export class Automaton {
       Array.from(states, (state) => numbers.get(state) ?? numbers.set(state, numbers.size).size - 1)
         .sort((a, b) => a - b)
         .join(" ");
-    // The first is the dead end, the second the beginning.
+    // State 0 is the dead end, state 1 the start.
     const sets = [closure([]), closure([first])];
     const known = new Map(sets.map((set, i) => [keyOf(set), i]));
     const place = (set: Set<State>): number => {
@@ -186,11 +186,14 @@ export class Automaton {
   }
 }
 
-/** Whether an automaton of the mode `anywhere` meets anything in stretches of one text; asked roughly from first to last, it reads each once. */
+/**
+ * Whether an automaton of the mode `anywhere` matches in stretches of one text. Asked roughly from first to last, it reads each character
+ * once.
+ */
 export class Met {
   readonly #automaton: Automaton;
   readonly #most: number;
-  /** Between the two nothing is met. */
+  /** Between these places nothing matches. */
   #from = 0;
   #to = 0;
 
@@ -228,11 +231,11 @@ function wire(node: Node, to: State, isReversed: boolean, kinds: Set<Kind>): Sta
   return at;
 }
 
-/** Which of the groups of characters, each told by one of it, may stand where a kind may. */
+/** The groups of characters that a kind holds. @param samples one character of each group */
 const groupsWithin = (kind: Kind, samples: readonly number[]): number[] =>
   [...samples.keys()].filter((group) => kind[samples[group] as number] === 1);
 
-/** The states that some lead to, by the group of characters that leads there. */
+/** The states that some states lead to, by the group of the character that is read. */
 function ledTo(states: Set<State>, groupsOf: ReadonlyMap<Kind, readonly number[]>): Map<number, State[]> {
   const led = new Map<number, State[]>();
   for (const { moves } of states)

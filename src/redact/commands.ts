@@ -9,11 +9,11 @@ import { isSecretValue, judgeValue, MAX_JUDGED } from "./values.ts";
 /** How far after a program's name its password is looked for, in code units. */
 const COMMAND_CAP = 1_024;
 
-/** Programs, and all that stands before the password they are given. */
+/** Programs, and what stands before the password that they are given. */
 export interface Command {
   readonly rule: string;
   readonly anchors: readonly string[];
-  /** All of `anchors`. */
+  /** Matches any of `anchors`. */
   readonly name: Automaton;
   readonly flag: Automaton;
 }
@@ -52,7 +52,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 class State {
-  /** What stands before this was looked at already, on behalf of a name further back. */
+  /** The text before this place was searched already, for a name further back. */
   until = 0;
 }
 
@@ -83,7 +83,8 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
     if (end - start < MIN_CHARS) continue;
     reading.work += end - from;
     state.until = end;
-    // What was redacted before brings nothing nearer, so that a text redacted twice stays the same.
+    // A marker is shorter than the secret was. A flag that comes near enough only by that does not count, so that a text redacted twice
+    // stays the same.
     if (reading.holdsMarker(at, i)) return undefined;
     return judgeValue(true, reading, start, end, "quoted") === "secret" ? [start, end] : undefined;
   }
@@ -101,7 +102,7 @@ export function mayBeCommand(text: string, at: number): boolean {
 
 const SECURE = /convertto-securestring((?:[ \t]{1,4}-(?:string|asplaintext|force)){0,3})[ \t]{1,4}(?:\\{0,3}["'])?/iy;
 const PLAIN = /-asplaintext/i;
-/** How far behind a value the flag is looked for that says it is no encrypted one, in code units. */
+/** How far after a value the flag `-AsPlainText` is looked for, in code units. */
 const PLAIN_CAP = 48;
 const PIPED = /["'] {0,2}\| {0,2}$/;
 const MAX_PIPED = 8;
@@ -181,7 +182,7 @@ class Statements {
     reading.work += Math.max(0, at - from);
     this.until = Math.max(at, this.until);
     if (at - this.lastAt > STATEMENT_CAP) return false;
-    // The marker of a crowd is shorter than the crowd was, and brings no statement nearer.
+    // The marker of a crowd is shorter than the crowd was, and must not bring a statement nearer.
     return !reading.holdsMarker(this.lastAt, at) || !reading.text.slice(this.lastAt, at).includes(CROWD_MARKER);
   }
 }

@@ -1,31 +1,31 @@
 /**
- * Places worth a look that stand closer than in any text that people or their programs write. A text can be made of nothing
- * else, and judging each takes hundreds of nanoseconds: from some number of them on what follows is covered, and only some are judged,
- * to see whether it goes on.
+ * A crowd is a row of candidate places that stand closer together than in any text that people or their programs write. A text can be made
+ * of nothing else, and judging each place takes hundreds of nanoseconds. So from some number of places on, what follows is covered: it is
+ * replaced as a whole, and only some places are judged, to see whether the crowd goes on.
  *
- * What a place counts depends on what stands next to it alone, and counting begins anew behind the marker of an earlier redaction. So a
- * redacted text, which has fewer of them, is not covered where the text was not.
+ * What a place counts depends only on what stands next to it, and counting begins anew after the marker of an earlier redaction. So a
+ * redacted text, which has fewer such places, is not covered where the original was not.
  */
 import type { Probe, Reading } from "./reading.ts";
 import { anyOf, nextOf } from "./units.ts";
 
-/** What may be examined for each character of room; room is counted so, in whole numbers. */
+/** Units of work for each character of room. Room is counted in these units, so that it is a whole number. */
 export const CHARACTER = 3;
 /** The room that a look takes at least and at most. */
 const FEWEST = 4 * CHARACTER;
 const MOST = 32 * CHARACTER;
-/** How much may be lacking; the most were 653 characters in 1.3 GB of texts and program text, in a dictionary. */
+/** How much room may be lacking before a cover opens; the most were 653 characters in 1.3 GB of texts and program text, in a dictionary. */
 const PATIENCE = 2_048 * CHARACTER;
-/** Of those under a cover one of so many is judged, and counts for all of them. */
+/** Under a cover one place of so many is judged, and counts for all of them. */
 const SAMPLE = 23;
-/** How far the room lacking falls under a cover until it ends, and rises at most. */
+/** How far the lacking room has to fall for a cover to end, and how far it rises under one at most. */
 const SLACK = 512 * CHARACTER;
-/** As far behind a place as a value begins that is given to what stands there. */
+/** How far after a place the value given to it may begin. */
 const REACH = 128;
-/** Part of a cover that is told by itself, as no finding is told later than so far behind its start. */
+/** Length of a part of a cover that is reported as one finding: no finding may be reported later than so far after its start. */
 const PART = 8_192;
 
-/** No value that begins before one of these goes on behind it. */
+/** Characters that end every value. */
 const ENDS = anyOf(
   Array.from("\t\n\v\f\r \"'`\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff", (sign) => sign.charCodeAt(0)),
 );
@@ -35,24 +35,24 @@ export const CROWD_RULE = "crowded-secrets";
 /** The room that a look takes from what stands around it. @param work see `Reading.work` @param isFinding whether something was found */
 export const roomOf = (work: number, isFinding: boolean): number => (isFinding ? MOST : Math.min(MOST, FEWEST + work));
 
-/** Where a cover begins that is none: behind the end of every text. */
+/** Stands for no cover: behind the end of every text. */
 const NOWHERE = (1 << 30) - 1;
 
 /** What is known of one text. */
 export class Crowd {
-  /** The room that those so far lack, and up to where that was counted. */
+  /** The room that is lacking so far, and the place up to which that was counted. */
   #lacking = 0;
   #countedTo = 0;
-  /** Where the cover begins that is open, the last place it was asked for, and up to where nothing ends it but a gap or a marker. */
+  /** Where the open cover begins, the last place it was asked about, and the place up to which only a gap or a marker ends it. */
   #from = NOWHERE;
   #lastAt = 0;
   #sureTo = 0;
-  /** How many places it is until one is judged. */
+  /** Places until the next one is judged. */
   #untilSample = SAMPLE;
-  /** The last place of each of those that look further than `REACH`. */
+  /** The last place of each probe that reaches further than `REACH`. */
   #far: Map<Probe, number> | undefined;
 
-  /** Whether a place is under the cover that is open; asked before anything else, since it is asked of thousands. */
+  /** Whether a place is under the open cover. Asked before anything else, since a crowd has thousands of places. */
   covers(reading: Reading, at: number, probe: Probe): boolean {
     // Places come roughly from first to last: one may stand before the cover.
     if (at < this.#from || probe.reach === undefined) return false;
@@ -66,7 +66,7 @@ export class Crowd {
     return false;
   }
 
-  /** Whether the cover that is open goes on to a place; otherwise it is closed. */
+  /** Whether the open cover goes on to a place; otherwise it is closed. */
   #goesOn(reading: Reading, at: number): boolean {
     this.#count(reading, at, 0);
     if (at > this.#lastAt + REACH || this.#lacking < PATIENCE - SLACK) {
@@ -98,7 +98,7 @@ export class Crowd {
     return true;
   }
 
-  /** Told of a place that was judged. @param room what it has to itself */
+  /** Counts a place that was judged. @param room see `Probe.room` */
   took(reading: Reading, at: number, room: number): void {
     const isUnder = at >= this.#from;
     this.#count(reading, at, isUnder ? room * SAMPLE : room);
@@ -107,7 +107,7 @@ export class Crowd {
     this.#reckonSure();
   }
 
-  /** Ends a cover that nothing before a place prolongs: it must be told before what comes later is. */
+  /** Ends the open cover when nothing before a place prolongs it: its finding has to be reported before later ones. */
   closeBefore(reading: Reading | undefined, at: number): void {
     if (reading !== undefined && at > this.#lastAt + REACH) this.close(reading);
   }
@@ -140,7 +140,7 @@ export class Crowd {
       this.#countedTo = reading.markerTo;
     }
     if (at < reading.markerTo) return;
-    // What a cover was asked for meanwhile was passed, too.
+    // Places that a cover was asked about meanwhile are passed, too.
     const to = Math.max(at, this.#lastAt);
     if (to > this.#countedTo) {
       this.#lacking = Math.max(0, this.#lacking - (to - this.#countedTo) * CHARACTER);

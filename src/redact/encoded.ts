@@ -10,11 +10,11 @@ const BASE64 = kindOf("0-9A-Za-z+/_=-");
 
 class State {
   readonly run = new Run(BASE64);
-  /** What stands before this was looked at. */
+  /** The text before this place was searched already. */
   until = 0;
 }
 
-/** Enough of an encoded key to hold its header, and the least that holds more than that. */
+/** Characters of base64 that hold a key's header, and the fewest that hold more than a header. */
 const ENCODED_HEADER = 96;
 const MIN_KEY_CHARS = 128;
 
@@ -36,11 +36,11 @@ export function encodedKey(reading: Reading, at: number, key: object): Span | un
 /** RFC 2045 breaks base64 after 76 characters, RFC 7468 after 64. */
 const MIN_LINE_CHARS = 64;
 const LINE_BREAK = /\r?\n[ \t]{0,16}/y;
-/** A shorter line may be a word, or a name. */
+/** A shorter line without any of these may be a word, or a name. */
 const HOLDS_CAPITAL = /[A-Z+/=]/;
 const ENDS_LINE = /["'\r\n]|$/y;
 
-/** The end of base64 that goes on in lines as long as the first, of which the last may be shorter. */
+/** The end of base64 in several lines, all as long as the first, except that the last may be shorter. */
 function endOfLines(reading: Reading, run: Run, at: number, firstEnd: number): number {
   const { text } = reading;
   const width = firstEnd - at;
@@ -88,16 +88,16 @@ export function mayBeLogin(text: string, at: number): boolean {
 
 const TINK_KEY =
   /google\.crypto\.tink\.(\w{2,80})\\{0,7}"\s{0,4},\s{0,32}\\{0,7}"value\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"([\w+/-]{16,16384}={0,2})\\{0,7}"/y;
-/** Keys that are public, or only name one that a key service keeps. */
+/** Types of keys that are public, or that only name a key kept by a key service. */
 const OPEN_TINK_KEY = /PublicKey$|^Kms/;
 
-/** Whether a key's type, as a Tink keyset names it, is of keys that are secret themselves. */
+/** Whether the type of a key in a Tink keyset says that the key itself is secret. */
 export const isTinkType = (type: string): boolean =>
   type.startsWith("type.googleapis.com/google.crypto.tink.") && !OPEN_TINK_KEY.test(type.slice(39));
 
 /**
- * The value behind the type of a key of Tink that stands at `at`: the key itself, in base64, where the keyset is in clear.
- * See https://developers.google.com/tink/design/keysets
+ * The value after the type of a Tink key at `at`: the key itself, in base64, when the keyset is not encrypted. See
+ * https://developers.google.com/tink/design/keysets
  */
 export function tinkKey(reading: Reading, at: number): Span | undefined {
   TINK_KEY.lastIndex = at;
@@ -120,8 +120,8 @@ export function manifestValues(reading: Reading, at: number, key: object): Span[
   const state = reading.memo(key, () => new State());
   const { text, units } = reading;
   if (at < state.until || !mayBeManifest(text, at)) return [];
-  // The kind may stand before or behind the values; a line of dashes or of a fence ends the document. Of what was looked at
-  // for the kind before nothing is read again, or a text of such lines would be read as often as it has them.
+  // The kind may stand before or after the values; a line of dashes or of a fence ends the document. What was read for an earlier kind is
+  // not read again: otherwise a text full of such lines would be read as often as it has them.
   const from = lastEdge(text, Math.max(state.until, at - MANIFEST_CAP), at);
   const to = firstEdge(text, at, Math.min(text.length, at + MANIFEST_CAP));
   state.until = to;
@@ -154,7 +154,7 @@ function depthOf(line: string): number {
   return depth;
 }
 
-/** A block of lines that an entry's value is, rather than what stands behind its name. */
+/** Begins a value that is the block of lines below (a YAML block scalar). */
 const SCALAR = /^[|>][-+0-9]{0,2}$/;
 
 /** Reads a manifest line by line. */
@@ -166,7 +166,7 @@ class ManifestValues {
   secretOf(line: string): string | undefined {
     const depth = depthOf(line);
     const first = line.charCodeAt(depth);
-    // The first sign tells most lines: an expression takes ten times as long.
+    // The first character rules out most lines: a regular expression takes ten times as long.
     if (!isAlnum(first) && /^\s*(?:#|$)/.test(line)) return undefined;
     const kind = first === SMALL_D || first === SMALL_S ? BLOCK.exec(line)?.[1] : undefined;
     if (kind !== undefined) {
@@ -190,10 +190,10 @@ class ManifestValues {
   }
 }
 
-/** A line that parts documents. */
+/** A line that separates documents. */
 const EDGE = /^(?:---|```|~~~)/gm;
 
-/** The place of the last line that parts documents between two places, or the first of the two. */
+/** The place of the last line that separates documents between two places, or the first of the two. */
 function lastEdge(text: string, from: number, to: number): number {
   let last = 0;
   for (const edge of text.slice(from, to).matchAll(EDGE)) last = edge.index;

@@ -1,4 +1,4 @@
-/** Whether a token may start at a place: what stands before it has to be no part of the same word. */
+/** Whether a token may start at a place: the character before it must not belong to the same word. */
 import { kindOf, mayStand } from "./pattern.ts";
 import type { Reading } from "./reading.ts";
 import { isAlnum, unitBefore, unitsOf } from "./units.ts";
@@ -11,10 +11,13 @@ const SMALL_M = 109;
 const SMALL_U = 117;
 const SMALL_X = 120;
 
-/** Whether a word that stands in a row of one sign, behind as many as an escape has, is glued for sure: an m may end a terminal's colour. */
+/**
+ * Whether no token starts within a row of this repeated character, behind more of them than an escape has. Not of `m`, which may end a
+ * terminal's colour.
+ */
 export const gluesInRow = (code: number): boolean => isAlnum(code) && code !== SMALL_M;
 
-/** What stands before a place says of it, at a look: a word may begin there, or not, or it takes more looks. */
+/** What the character before a place tells at once: a token may start there, or not, or it takes a closer look. */
 export const FREE = 0;
 export const GLUED = 1;
 const UNSURE = 2;
@@ -45,10 +48,10 @@ function endsEscape(units: Uint16Array, end: number): boolean {
   return true;
 }
 
-/** The most places before a word's end that the first sign of a short escape stands. */
+/** How far before a word's end the first character of a short escape may stand. */
 export const MAX_ESCAPE = 6;
 
-/** Whether one of the signs of an escape stands where it would have to, at a look each. */
+/** Whether a character of an escape stands where it would have to, by a look at each of these places. */
 const mayEndEscape = (units: Uint16Array | Uint8Array, end: number): boolean =>
   end < MAX_ESCAPE ||
   units[end - 1] === SMALL_M ||
@@ -57,13 +60,12 @@ const mayEndEscape = (units: Uint16Array | Uint8Array, end: number): boolean =>
   units[end - 4] === BACKSLASH ||
   units[end - 6] === BACKSLASH;
 
-/** Where the word ends that something at `at` would be glued to. "favicon.ico-…", "this.s.…": a dot is a part of it. */
+/** The end of the word that a token at `at` would be glued to. A dot before it is a part of that word: "favicon.ico-…", "this.s.…". */
 const gluedTo = (units: Uint16Array, at: number): number => (unitBefore(units, at) === DOT ? at - 1 : at);
 
 /**
- * Whether a token may start at `at`: nothing there before it, or no letter or digit. A letter that ends an escape
- * (`\n`, `%3D`, a terminal colour's `[32m`, a six-character Unicode escape) is none of the token's. So on raw JSON
- * this is true wherever it is true of the decoded text.
+ * Whether a token may start at `at`: nothing stands before it, or no letter or digit. A letter that ends an escape (`\n`, `%3D`, a terminal
+ * colour's `[32m`, a six-character Unicode escape) does not count. So on raw JSON this is true wherever it is true of the decoded text.
  */
 function startsFresh(units: Uint16Array, at: number): boolean {
   if (at === 0) return true;
@@ -74,12 +76,12 @@ function startsFresh(units: Uint16Array, at: number): boolean {
   return !isAlnum(units[wordEnd - 1] as number) || (mayEndEscape(units, wordEnd) && endsEscape(units, wordEnd));
 }
 
-/** No escape before a place, and no dot, is longer. */
+/** No escape before a place, with a dot between them, is longer. */
 const MAX_BEFORE = 24;
 
 /**
- * What stands before a place, for those who have the low bytes of a text alone: `GLUED` may be wrong where a sign is none
- * of Latin 1. Asked only of places with `MAX_ESCAPE` others before them.
+ * What stands before a place, for callers that have only the low bytes of a text: `GLUED` may be wrong when the character is beyond Latin
+ * 1. The place must have `MAX_ESCAPE` others before it.
  */
 export function wordBefore(bytes: Uint8Array, at: number): number {
   const code = bytes[at - 1] as number;
@@ -87,7 +89,7 @@ export function wordBefore(bytes: Uint8Array, at: number): number {
   return before === UNSURE && code !== DOT && !mayEndEscape(bytes, at) ? GLUED : before;
 }
 
-/** As `startsFresh`, for a text that is looked at here and there. */
+/** As `startsFresh`, for a text of which only a few places are looked at. */
 export function startsFreshIn(text: string, at: number): boolean {
   if (at === 0) return true;
   const before = BEFORE[text.charCodeAt(at - 1)];
@@ -96,7 +98,7 @@ export function startsFreshIn(text: string, at: number): boolean {
   return startsFresh(unitsOf(text.slice(from, at)), at - from);
 }
 
-/** As `startsFresh`; rows whose marks begin alike ask for the same place one after another. */
+/** As `startsFresh`, but remembers the last place: rules whose marks begin alike ask for the same one. */
 export function isFresh(reading: Reading, at: number): boolean {
   if (reading.freshAt !== at) {
     reading.freshAt = at;

@@ -1,7 +1,7 @@
 /**
- * The first look at a place where a form's mark stands: whether its longest part of one kind of sign may stand where it
- * would have to. A sign that may not stand there refuses every start around it at once, as in Boyer and Moore's search,
- * so that rows of marks cost a comparison each.
+ * The first check of a place where a form's mark stands. The longest part of the form that is of one kind of character must have only such
+ * characters there. One other character refuses every start around it at once, as in Boyer and Moore's search, so that rows of marks cost a
+ * comparison each.
  */
 import { BEYOND, type Kind } from "./pattern.ts";
 import type { Reading } from "./reading.ts";
@@ -13,10 +13,10 @@ export class Gate {
   readonly #to: number;
   readonly #kind: Kind;
   #reading = 0;
-  /** From the one place up to the other no match starts. */
+  /** Between these places no match starts. */
   #deadFrom = 0;
   #deadTo = 0;
-  /** From the one place up to the other all signs are of the kind. */
+  /** Between these places all characters are of the kind. */
   #goodFrom = 0;
   #goodTo = 0;
 
@@ -27,7 +27,7 @@ export class Gate {
     this.#kind = run.kind;
   }
 
-  /** Whether no match starts at a place; asked roughly from first to last, it examines each sign once. */
+  /** Whether no match starts at a place. Asked roughly from first to last, it examines each character once. */
   refuses(reading: Reading, start: number): boolean {
     if (reading.id !== this.#reading) this.#begin(reading);
     else if (start >= this.#deadFrom && start < this.#deadTo) return true;
@@ -53,7 +53,7 @@ export class Gate {
     return true;
   }
 
-  /** Told that no match starts from the one place, which was not refused, up to the other. */
+  /** Notes that no match starts from `start`, which was not refused, up to `until`. */
   refuseUntil(start: number, until: number): void {
     this.#deadFrom = start;
     this.#deadTo = until;

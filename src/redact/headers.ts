@@ -17,7 +17,7 @@ const MAX_NAME_CHARS = 40;
 const PARAMETERS =
   /[A-Za-z][\w-]{1,31} {1,3}([\w-]{1,40}=\\?"?[^"'\\,\s]{1,1024}(?:\\?"?, {0,2}[\w-]{1,40}=\\?"?[^"'\\,\s]{0,1024}){1,16})/y;
 const BEARER = /bearer {1,3}([\w.~+/=-]{12,2048})/iy;
-/** What values longer than those bounds go on with. */
+/** Characters with which a value goes on that is longer than the patterns' bounds. */
 const IN_TOKEN = kindOf("\\w.~+/=:-");
 const IN_BEARER = kindOf("\\w.~+/=-");
 const KNOWN_SCHEME =
@@ -25,7 +25,7 @@ const KNOWN_SCHEME =
 const MIN_ALONE_CHARS = 12;
 
 class State {
-  /** What stands before this was judged. */
+  /** The text before this place was judged already. */
   until = 0;
 }
 
@@ -60,7 +60,7 @@ export function headerValue(reading: Reading, at: number, key: object): Span | u
     reading.work += end - from;
     if (end - behind >= MIN_CHARS) {
       const scheme = text.slice(from, schemeEnd);
-      // Words that happen to follow: a header holds one value after its scheme, and then ends.
+      // A header holds one value after its scheme, and then ends. Otherwise these are words that happen to follow.
       const isAll = end === text.length || mayStand(ENDS_HEADER, units[end] as number);
       if (!isAll && !KNOWN_SCHEME.test(scheme)) return undefined;
       return judged(reading, state, behind, end, scheme.toLowerCase() === "basic");
@@ -79,14 +79,14 @@ function endOfScheme(units: Uint16Array, at: number): number {
   return end - at < 2 || end - at > MAX_SCHEME_CHARS ? at : end;
 }
 
-/** Behind up to three spaces. */
+/** The place after up to three spaces. */
 function afterSpaces(units: Uint16Array, at: number): number {
   let i = at;
   while (i < at + 3 && units[i] === SPACE) i++;
   return i;
 }
 
-/** Whether a name and a sign begin at a place, as of a scheme's first parameter. */
+/** Whether a name and an equals sign begin at a place, as a scheme's first parameter does. */
 function namesParameter(units: Uint16Array, at: number): boolean {
   let end = at;
   while (end < at + MAX_NAME_CHARS && mayStand(SCHEME, units[end] as number)) end++;

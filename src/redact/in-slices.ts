@@ -7,7 +7,7 @@ import { makeReady, type Redacted, redactTextInSlices } from "./scan.ts";
 /** Lets others in where that is due; as `kit/yield.ts` makes it. */
 type YieldNow = () => Promise<void> | undefined;
 
-/** Once what every search needs is made, or while it is. */
+/** Settles when what every search needs is made; undefined before anybody asked for it. */
 let ready: Promise<void> | undefined;
 let isReady = false;
 

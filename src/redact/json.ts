@@ -49,16 +49,16 @@ const STRIDE = 1 << 15;
 
 const AUTHORIZATION = /^(?:proxy-)?authorization$/i;
 const isCookies = (name: string): boolean => /^(?:set-)?cookie$/i.test(name);
-/** What stands before cookies in a request; their value is searched as it stands there. */
+/** Put before the value of a cookie's member, so that it is searched as in a request. */
 const HEADER = "cookie: ";
 
-/** Whether a member's name, or the type before it, says of its value that it is a secret, a registry's login, or cookies. */
+/** Whether a member's name, or the type before it, says that its value is a secret, a registry's login, or cookies. */
 const isTelling = (name: string): boolean =>
   name === "auth" || isSecretName(name) || isCookies(name) || isTinkType(name);
 
 type Mark = Pick<Finding, "rule" | "strength">;
 
-/** What the literals before one say of it. */
+/** What the literals before one say about it. */
 class Surroundings {
   /** The key whose value comes next, if the last literal was a key. */
   #key: string | undefined;
@@ -93,7 +93,7 @@ function* tellInSlices(findings: Finding[], found: readonly Mark[], start: numbe
   let last: Finding | undefined;
   for (let i = 0; i < found.length; i++) {
     const { rule, strength } = found[i] as Mark;
-    // Of a literal that holds a thousand alike one object tells them all.
+    // One object for all findings of one rule in a literal, which may hold thousands.
     if (last?.rule !== rule || last.strength !== strength) last = { rule, strength, start, end };
     findings.push(last);
     if (findings.length % BATCH_REPLACED === 0) yield;
@@ -151,7 +151,7 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
  */
 export const redactJson = (json: string): Redacted => finish(redactJsonInSlices(json));
 
-/** What a value that is a secret as a whole is counted under: a rule that found one in it, or else its name. */
+/** The rule under which a value that is replaced as a whole is counted: one that found a secret in it, or else that of its name. */
 function wholeFinding(found: readonly Finding[]): Mark {
   return (
     found.find(({ strength }) => strength === "certain") ?? found[0] ?? { rule: ASSIGNED_RULE, strength: "likely" }

@@ -1,4 +1,4 @@
-/** A quick look that nearly every text needs no more than. */
+/** A quick check that is enough for nearly every text. */
 import { finish, type Slices } from "../kit/slices.ts";
 import { startsFreshIn } from "./fresh.ts";
 import type { Probe } from "./reading.ts";
@@ -9,9 +9,9 @@ const HIDING = /\\u00(?:2[013-9a-f]|3[0-9abdf]|[4-7])/i;
 
 const isHiding = (text: string): boolean => text.includes("\\/") || (text.includes("\\u00") && HIDING.test(text));
 
-/** Anchors that turn out to be nothing, one for so many characters: where more of them crowd, the real search has to judge. */
+/** Characters for each anchor that turns out to be nothing: where anchors stand closer, the real search has to judge. */
 const ROOM = 32;
-/** How many characters may be lacking. Both are what lets no crowd go unseen that a search would cover. */
+/** How many characters may be lacking. Both are chosen so that no crowd that a search would cover goes unseen. */
 const PATIENCE = 32 * ROOM;
 
 /** A stretch of a text, in UTF-16 units. */

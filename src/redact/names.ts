@@ -85,13 +85,13 @@ export function mayBeSecretName(name: string): boolean {
   return (last === SMALL_S || last === SMALL_W) && /(?:pass|pw)$/i.test(name);
 }
 
-/** What sets a variable to the word behind its name: in a Dockerfile, in fish, on Windows, and in the configuration of AWS's program. */
+/** A command that sets a variable to the word after its name: in a Dockerfile, in fish, on Windows, and in AWS's command line. */
 const SETTER = /(?:^|[^0-9A-Za-z_]|\\[nrt])(?:ENV|setx|set -[A-Za-z]{0,2}x|configure set) $/;
 const MAX_SETTER = 16;
 
 /** Whether the name at a place is one that such a command sets. */
 export function isSetBy(text: string, start: number): boolean {
-  // Names follow words everywhere: the last letter tells nearly all of them.
+  // Names follow words everywhere: the last letter of the word rules out nearly all of them.
   const last = text[start - 2];
   return (
     (last === "V" || last === "x" || last === "t") && SETTER.test(text.slice(Math.max(0, start - MAX_SETTER), start))

@@ -4,7 +4,7 @@
  */
 import { anyOf } from "./units.ts";
 
-/** One entry a character: 1 where it may stand. The last entry is for every character above 254. */
+/** A set of characters, one entry for each: 1 when it belongs to the set. The last entry is for every character above 254. */
 export type Kind = Uint8Array;
 export const KIND_SIZE = 256;
 /** The entry for every character above 254. */
@@ -22,7 +22,7 @@ export const mayStand = (kind: Kind, code: number): boolean => (code < BEYOND ? 
 
 const codes = new WeakMap<Kind, readonly number[]>();
 
-/** The characters of a kind, as code units; looked for once, since they are asked for again and again of the few kinds that there are. */
+/** The characters of a kind, as code units; kept, since the few kinds that there are are asked for again and again. */
 export function codesOf(kind: Kind): readonly number[] {
   const known = codes.get(kind);
   if (known) return known;
@@ -51,7 +51,7 @@ export function kindOf(classBody: string): Kind {
   return new Parser(`[${classBody}]`, false).kind();
 }
 
-/** What may stand at each place of a text of literals and classes. @param fold whether in either case */
+/** The kind of each place of a text of literals and classes. @param fold whether case is ignored */
 export function kindsOf(text: string, fold: boolean): Kind[] {
   const node = new Parser(text.replaceAll(/[$^*+?.()|{}\\]/g, "\\$&"), fold).whole();
   return ("all" in node ? node.all : []).flatMap((part) => ("kind" in part ? [part.kind] : []));
@@ -63,7 +63,7 @@ export const nodeOf = (pattern: RegExp): Node => new Parser(pattern.source, patt
 const unions = new Map<string, Kind>();
 const numbers = new Map<Kind, number>();
 
-/** What may stand where any of several kinds may. The same kinds give the same union. */
+/** The union of several kinds. The same kinds give the same object. */
 export function union(kinds: ReadonlySet<Kind>): Kind {
   const [only] = kinds;
   if (only !== undefined && kinds.size === 1) return only;
@@ -79,7 +79,7 @@ export function union(kinds: ReadonlySet<Kind>): Kind {
 
 const atoms = new Map<string, Kind>();
 
-/** The kind an atom of this spelling is, made once. */
+/** The kind of an atom by its spelling, made once. */
 function interned(spelling: string, make: () => Kind): Kind {
   const known = atoms.get(spelling);
   if (known) return known;

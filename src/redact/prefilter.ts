@@ -1,11 +1,11 @@
 /**
  * The first pass over a text: finds where any anchor of the rule table stands, reading about every second character.
  *
- * It is Wu and Manber's multi-string search: of each anchor the four (or three) characters least common in ordinary
- * text count, and a table says for each pair of characters how far ahead the next place lies where such a window could
- * end. Where a window stands, `around.ts` refuses most of what it could belong to. docs/redaction.md has what else was
- * measured. It works on the text's low bytes (one byte a code unit, so that positions carry over); a code unit above 255 can
- * therefore look like another character and cost a useless try of a rule, but never hide an anchor.
+ * It is Wu and Manber's multi-string search. Of each anchor it looks for a window of the four (or three) characters least common in
+ * ordinary text. A table says for each pair of characters how far ahead the next place lies where a window could end. Where a window
+ * stands, `around.ts` refuses most of the anchors that it could belong to; docs/redaction.md has what else was measured. It works on the
+ * text's low bytes (one byte for each code unit, so that positions carry over). A code unit above 255 can therefore look like another
+ * character and cost a useless try of a rule, but never hide an anchor.
  */
 
 import { ANY, Around, KIND_SHIFT, LOOKS, NO_LOOKS, PLACE_MASK, REACH } from "./around.ts";
@@ -21,7 +21,7 @@ const LEAD = REACH;
 const WINDOW = 4;
 const SLOTS = 1 << 15;
 
-/** What kinds of windows end in three characters. */
+/** Bits of the kinds of windows that end in three given characters. */
 const ENDS_THREE = 1;
 const ENDS_FOUR = 2;
 const ENDS_ROW = 4;
@@ -35,7 +35,7 @@ export interface Target<T> {
   readonly by?: number;
   /** Whether it wants to look only where a token may start. */
   readonly isApart?: boolean;
-  /** What may stand at each place from the one it looks at on, as far as that is known; asked when the anchor is first seen. */
+  /** The kind of each place from the one it looks at on, as far as it is known; asked for when the anchor is first seen. */
   readonly kinds?: () => readonly Kind[];
 }
 
@@ -43,15 +43,15 @@ interface Stored<T> {
   readonly target: Target<T>;
   readonly payload: T;
   readonly isApart: boolean;
-  /** Whether the target has told all that may stand around it. */
+  /** Whether the target's `kinds` were taken up. */
   isNarrow: boolean;
 }
 
-/** Who is told of anchors seen. */
+/** Called for each anchor that is seen. */
 export interface Visitor<T> {
   /**
    * @param at the place to look at
-   * @param isUnsure whether a token has to start there and may not: that takes a look at more than low bytes
+   * @param isUnsure whether a token has to start there but perhaps does not, which the low bytes alone do not tell
    * @returns whether the search is over
    */
   visit(at: number, payload: T, isUnsure: boolean): boolean;
@@ -62,8 +62,8 @@ const slotOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> 17;
 const endOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> 16;
 
 /**
- * What is stored of a target for each window: its number, how far the place lies before the window's end, how long the row of one
- * sign is that goes up to there at least (of what begins with such a row, or else none), and the looks.
+ * What is stored of a target for each window: its index; how far its place to look at lies before the window's end; how long a row of one
+ * repeated character has to go up to there at least (0 for an anchor that does not begin with such a row); and the looks.
  */
 const RECORD = 3 + LOOKS;
 const LAST = -1;
@@ -73,19 +73,22 @@ export class Prefilter<T> {
   readonly #keys = new Int32Array(SLOTS);
   /** Where the records of each key begin. */
   readonly #lists = new Int32Array(SLOTS).fill(-1);
-  /** One behind the other, and `LAST` behind those of a key. */
+  /** Records one after another, with `LAST` after those of a key. */
   readonly #records: Int32Array;
   readonly #stored: readonly Stored<T>[];
   readonly #around = new Around();
-  /** Whether any window ends in three characters of this hash: most places the shift table stops at fall here. */
+  /** Which kinds of windows end in three characters of this hash. It rules out most places that the shift table stops at. */
   readonly #ends = new Uint8Array(1 << 16);
-  /** How long a row of a sign has to be for any window of it to be looked at, and for what follows of it to be passed over; 0 for never. */
+  /**
+   * By character, how long a row of it has to be for a window of it to be looked at (`#rowFrom`) and for the rest of the row to be passed
+   * over (`#rows`); 0 for never.
+   */
   readonly #rowFrom = new Uint8Array(256);
   readonly #rows = new Uint8Array(256);
   readonly #bytes = Buffer.alloc(LEAD + CHUNK + REACH);
 
   constructor(targets: readonly Target<T>[]) {
-    // All of one form, which is twice as quick to look into.
+    // Objects of one shape, which V8 reads twice as fast.
     this.#stored = targets.map((target) => ({
       target,
       payload: target.payload,
@@ -107,8 +110,8 @@ export class Prefilter<T> {
   }
 
   /**
-   * Finds the signs of which a row, as data is full of, can be passed over: what its windows belong to stands apart, and would begin in
-   * the row, where no escape is as long as what stands before it.
+   * Finds the characters of which a row, as data is full of, can be passed over. The targets of its windows start a token, which would have
+   * to start within the row, behind more of these characters than an escape has.
    */
   #markRows(): void {
     for (let sign = 0; sign < 128; sign++) {
@@ -156,7 +159,7 @@ export class Prefilter<T> {
     }
     const isRow = width === WINDOW && new Set(sets.slice(0, start + width).flat()).size === 1;
     const row = isRow ? start + width : 0;
-    // Without it a window of one sign would be taken for one that no row goes up to.
+    // Otherwise a window of one repeated character would be taken for one without a row.
     if (row > 0) this.#markEnd(rowOf(window[0]?.[0] as number), ENDS_ROW);
     const record = [number, start + width - 1 + (target.by ?? 0), row, ...NO_LOOKS];
     const spell = (position: number, key: number): void => {
@@ -186,7 +189,7 @@ export class Prefilter<T> {
     lists[this.#lists[slot] as number]?.push(...record);
   }
 
-  /** Takes up what a target knows of what stands around its anchor. */
+  /** Sets a target's looks, from the kinds around its anchor. */
   #narrow(number: number): void {
     const stored = this.#stored[number] as Stored<T>;
     stored.isNarrow = true;
@@ -198,7 +201,7 @@ export class Prefilter<T> {
     for (let at = 0; at < records.length; at += records[at] === LAST ? 1 : RECORD) {
       if (records[at] !== number) continue;
       const end = records[at + 1] as number;
-      // Of a row of one sign all signs were looked at.
+      // All characters of a row of one repeated character were looked at.
       const width = Math.max(records[at + 2] as number, Math.min(WINDOW, signs.length));
       const anchored = { end, width, from: by, to: by + signs.length };
       records.set(this.#around.looks({ kinds: known, ...anchored }), at + 3);
@@ -206,7 +209,7 @@ export class Prefilter<T> {
   }
 
   /**
-   * Tells of every anchor in the stretch that begins at `base`, roughly from first to last, until it is over.
+   * Visits every anchor in the stretch that begins at `base`, roughly from first to last, until a visit ends it.
    * @returns where the next stretch begins, or undefined when the text is at its end or a visit stopped the search
    */
   searchFrom(text: string, base: number, visitor: Visitor<T>): number | undefined {
@@ -215,7 +218,7 @@ export class Prefilter<T> {
     const ends = this.#ends;
     const end = LEAD + fillBytes(bytes, text, base, LEAD);
     const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
-    // How long the row of one sign is that goes up to a place.
+    // Length of the row of one repeated character up to a place, and that place.
     let [row, rowAt] = [0, 0];
     for (let i = first; i < end; ) {
       const skip = shift[((bytes[i - 1] as number) << 8) | (bytes[i] as number)] as number;
@@ -260,7 +263,11 @@ export class Prefilter<T> {
     return next < text.length ? next : undefined;
   }
 
-  /** @param i where the window ends among the bytes, and @param at in the text @param row how long the row of one sign is that goes up to there */
+  /**
+   * @param i where the window ends in the bytes
+   * @param at where it ends in the text
+   * @param row length of the row of one repeated character up to there
+   */
   #visitAll(key: number, text: string, i: number, at: number, row: number, visitor: Visitor<T>): boolean {
     const keys = this.#keys;
     let slot = slotOf(key);
@@ -296,7 +303,7 @@ export class Prefilter<T> {
     if (at < back) return false;
     const stored = this.#stored[number] as Stored<T>;
     const before = stored.isApart ? wordBefore(this.#bytes, i - back) : FREE;
-    // A sign beyond the low bytes may look like a letter.
+    // The low byte of a character beyond Latin 1 may look like a letter.
     if (before === GLUED && text.charCodeAt(at - back - 1) < 256) return false;
     if (!stored.isNarrow) this.#narrow(number);
     return visitor.visit(at - back, stored.payload, before !== FREE);

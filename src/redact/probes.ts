@@ -52,7 +52,7 @@ const armour: Probe = {
   may: (text, at) => armourHeader(text, at) !== undefined,
 };
 
-/** Behind it places are counted anew; see `Crowd`. */
+/** The marker of an earlier redaction. After it places are counted anew; see `Crowd`. */
 const marker: Probe = {
   gate: undefined,
   isForm: true,
@@ -65,7 +65,7 @@ const marker: Probe = {
   may: () => false,
 };
 
-/** See `Probe.room`: what a look far ahead takes depends on whether a marker stands there, and must not decide. */
+/** The `Probe.room` of a probe that looks far ahead: how much it reads depends on markers there, which must not matter. */
 const FAR_ROOM = 24 * CHARACTER;
 
 type Find = (reading: Reading, at: number, key: object) => Span | readonly Span[] | undefined;
@@ -99,8 +99,8 @@ function judged(
 }
 
 /**
- * All rules: where two of one strength claim exactly the same stretch, the earlier names it. Armour comes before any row
- * of the table, and what is judged by its surroundings after all.
+ * All rules: where two of one strength claim exactly the same stretch, the earlier names it. Armour comes before any row of the table, and
+ * rules that judge by surroundings come after all rows.
  */
 const ORDER: readonly string[] = [
   KEY_RULE,

@@ -1,4 +1,4 @@
-/** How seldom ordinary text holds some characters: where an anchor is looked for by a few of its own, by those. */
+/** How rare characters are in ordinary text: an anchor is looked for by its rarest few. */
 
 /** English letters from the most to the least common; program text keeps roughly to it. */
 const BY_USE = "etaoinshrdlucmfwypvbgkjqxz";
@@ -15,7 +15,10 @@ function perMille(code: number): number {
 
 const logUse = (set: readonly number[]): number => Math.log(set.reduce((sum, c) => sum + perMille(c), 0));
 
-/** The start of the stretch of `width` positions least often seen, the last of those alike; its last pair counts twice, as the search stops there. */
+/**
+ * The start of the rarest stretch of `width` positions, the last of several equal ones. Its last pair counts twice, since the search stops
+ * there.
+ */
 export function rarest(sets: readonly (readonly number[])[], width: number): number {
   let best = 0;
   let bestScore = Number.POSITIVE_INFINITY;

@@ -18,12 +18,12 @@ export type Span = readonly [start: number, end: number];
 export const MARKER_START = "[REDACTED:";
 export const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/y;
 
-/** A short text is searched before the next one is. */
+/** One for all short texts: each is searched to its end before the next one is. */
 const scratch = new Scratch();
 
 /** What the search for assigned values read of one text; its names come roughly from first to last. */
 export class AssignedState {
-  /** No name ends before; up to here all is one name. */
+  /** From the one to the other all is one name. */
   nameFrom = 0;
   nameTo = 0;
   /** The end of the last name looked at: all anchors in one name share one look. */
@@ -41,7 +41,7 @@ export class AssignedState {
 let readings = 0;
 
 export class Reading implements Units {
-  /** Tells readings apart for those who must not hold on to one. */
+  /** Tells readings apart for caches that must not keep one alive. */
   readonly id = ++readings;
   readonly text: string;
   readonly units: Uint16Array;
@@ -49,13 +49,13 @@ export class Reading implements Units {
   readonly assigned = new AssignedState();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
-  /** Where the last marker ends that was come upon. */
+  /** The end of the last marker that was found. */
   markerTo = 0;
-  /** The last place looked at for whether a token may start there, and whether one may. */
+  /** The last place that `isFresh` was asked about, and the answer. */
   freshAt = -1;
   isFresh = false;
   readonly #rules: number;
-  /** Between the two no marker begins; at the second one does, or the text ends. */
+  /** Between the two no marker begins; the second is where one does, or the text's end. */
   #markerFrom = 0;
   #markerAt = -1;
   #readUntil: Int32Array | undefined;
@@ -83,7 +83,7 @@ export class Reading implements Units {
     return this.#markerAt + MARKER_START.length <= to;
   }
 
-  /** Up to where a row of the table has read: it starts no match before. */
+  /** The place up to which a row of the table has read: it starts no match before. */
   readUntil(rank: number): number {
     return this.#readUntil === undefined ? 0 : (this.#readUntil[rank] as number);
   }
@@ -93,7 +93,7 @@ export class Reading implements Units {
     this.#readUntil[rank] = until;
   }
 
-  /** What a probe remembers of this text, made at its first use. @param key whose it is */
+  /** A probe's memory of this text, made at its first use. @param key identifies the probe */
   memo<T extends object>(key: object, make: () => T): T {
     if (key === this.#lastKey) return this.#lastMemo as T;
     this.#memos ??= new Map();
@@ -104,7 +104,10 @@ export class Reading implements Units {
     return stored;
   }
 
-  /** Whether the text holds nothing beyond Latin 1, which an expression knows at once of one with a byte a character. */
+  /**
+   * Whether the text holds nothing beyond Latin 1. An expression tells that at once of a string that V8 keeps with a byte for each
+   * character.
+   */
   get isNarrow(): boolean {
     this.#isNarrow ??= !/[^\0-\xff]/.test(this.text);
     return this.#isNarrow;
@@ -119,15 +122,15 @@ export function endOfKind({ text, units }: Units, at: number, kind: Kind): numbe
   return end < soon ? end : nextOf(othersThan(kind), text, end);
 }
 
-/** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
+/** Asked where an anchor is seen: `find` decides; `may` is a cheaper, more lenient check for the quick no. */
 export interface Probe {
-  /** Asked before `find`, where there is one: it knows of most places that nothing starts there. */
+  /** Asked before `find`, if there is a gate: it rules out most places. */
   readonly gate: { refuses(reading: Reading, at: number): boolean } | undefined;
   /** Whether it is a form that secrets have, wherever they stand. */
   readonly isForm: boolean;
-  /** How far what it finds may begin behind the anchor, where not each of a crowd has to be judged; see `Crowd`. */
+  /** How far after the anchor a finding may begin; undefined when each place has to be judged, also in a crowd. See `Crowd`. */
   readonly reach: "near" | "far" | undefined;
-  /** The room that a place has to itself in any text that is no crowd of them, see `crowd.ts`; undefined where it follows from the look. */
+  /** The room that a place has to itself in any ordinary text, see `crowd.ts`; undefined when it follows from the work of the look. */
   readonly room: number | undefined;
   find(reading: Reading, at: number): void;
   may(text: string, at: number): boolean;

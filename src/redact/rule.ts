@@ -24,7 +24,7 @@ export interface Rule {
   readonly needs: RegExp | undefined;
   /** True where the mark is a word that also begins the last part of a URL's path: `-` or `/` before it is no boundary. */
   readonly apart: boolean;
-  /** What stands near a match that its provider means to be public; it is then likely only. */
+  /** Text near a match that shows a key meant to be public; the finding is then only likely. */
   readonly softenedBy: RegExp | undefined;
   /** Where the provider (or a list the provider feeds) publishes the format. */
   readonly source: string;

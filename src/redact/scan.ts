@@ -25,7 +25,7 @@ export function* makeReady(): Slices<void> {
 const DOT = 46;
 const MAX_MARKER_CHARS = 75;
 
-/** Whether an earlier redaction stands in a finding or touches it: that was judged then, with the secret still there. */
+/** Whether the marker of an earlier redaction stands in a finding or touches it: that text was judged then, with the secret still there. */
 function touchesMarker(text: string, finding: Finding): boolean {
   // A dot between the two would have glued the secret to what stood there; see `table-probe.ts`.
   const start = text.charCodeAt(finding.start - 1) === DOT ? finding.start - 1 : finding.start;
@@ -55,7 +55,7 @@ function merge(last: Finding, next: Finding): Finding {
 
 const inOrder = (a: Finding, b: Finding): number => a.start - b.start || b.end - a.end;
 
-/** Puts candidates in order. They nearly are, and a few steps of one are sooner done than a sort; where many are far off it is a sort. */
+/** Puts candidates in order. They nearly are, so a few insertions are faster than a sort; when many are far off, it sorts. */
 function putInOrder(candidates: Finding[]): void {
   let steps = 4 * candidates.length;
   for (let i = 1; i < candidates.length; i++) {
@@ -86,7 +86,7 @@ class Merge {
     this.#mayHoldMarkers = text.includes(MARKER_START);
   }
 
-  /** Takes up the candidates that start before a place; those behind it may still get company. */
+  /** Takes up the candidates that start before a place; from there on more may be found. */
   take(candidates: Finding[], before: number): void {
     putInOrder(candidates);
     let taken = 0;
@@ -112,7 +112,7 @@ class Search implements Visitor<Probe> {
   readonly #text: string;
   readonly #filter = thePrefilter();
   #reading: Reading | undefined;
-  /** Of what is judged by its surroundings, and of forms: a certain finding must not go under among likely ones. */
+  /** One for probes that judge by surroundings, and one for forms: a certain finding must not be covered among likely ones. */
   readonly #crowd = new Crowd();
   readonly #forms = new Crowd();
   #merge: Merge | undefined;
@@ -189,7 +189,7 @@ export function findSecrets(text: string): Finding[] {
   return search.findings();
 }
 
-/** What stands in a stored text where a secret stood. */
+/** The marker that replaces a secret in a stored text. */
 export function marker(rule: string): string {
   const known = markers.get(rule);
   if (known !== undefined) return known;
@@ -198,7 +198,7 @@ export function marker(rule: string): string {
   return made;
 }
 
-/** There are as many as rules. */
+/** Markers by rule, each made once. */
 const markers = new Map<string, string>();
 
 /** A text with its secrets replaced, and what they were (offsets in the text given). */

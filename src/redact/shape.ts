@@ -4,7 +4,7 @@
  */
 import { choiceOf, KIND_SIZE, type Kind, type Node, nodeOf, union } from "./pattern.ts";
 
-/** Places looked at; a few forms are longer, and what lies behind is the pattern's to judge. */
+/** Places of a form that are looked at; the pattern judges what lies behind, in the few longer forms. */
 const MAX_PLACES = 256;
 
 export interface Shape {
@@ -12,35 +12,35 @@ export interface Shape {
   readonly fewest: number;
   /** Most characters of a match. */
   readonly most: number;
-  /** What may stand at each of the first places of every match. */
+  /** The kind of each of the first places of every match. */
   readonly all: readonly Kind[];
-  /** Those places but for `run`, those that leave the least choice first. */
+  /** Those places without `run`, the ones with the least choice first. */
   readonly places: Uint16Array;
-  /** What may stand at each of `places`. */
+  /** The kind of each of `places`. */
   readonly kinds: readonly Kind[];
-  /** The longest stretch of places that may hold the same; none of them is in `places`. */
+  /** The longest stretch of places of one kind; none of them is in `places`. */
   readonly run: { readonly from: number; readonly to: number; readonly kind: Kind };
   readonly hinge: Hinge | undefined;
-  /** What every match ends with, where it is one text. */
+  /** The literal text that every match ends with; empty for none. */
   readonly tail: string;
-  /** Whether every text that has at each place what may stand there is a match. */
+  /** Whether every text that fits the kinds of all places is a match. */
   readonly isPlain: boolean;
 }
 
-/** A stretch of one kind that has no fixed length, and a sign behind it that ends it for sure. */
+/** A stretch of one kind without a fixed length, and a character after it that cannot belong to it. */
 interface Hinge {
   /** Where in a match the stretch begins. */
   readonly from: number;
   readonly least: number;
   readonly most: number;
   readonly kind: Kind;
-  /** What may stand behind it. */
+  /** The kind of the character after it. */
   readonly next: Kind;
-  /** Whether a match may begin with any of the signs before it, so that only what stands behind it remains to be asked. */
+  /** Whether every part before it is of one kind. Then a failed match rules out all starts that lead to the same hinge. */
   readonly isAll: boolean;
 }
 
-/** A text that stands at one place of every match asked about: it is looked at last. */
+/** A text that every match in question has at one place. It was seen already, so its places are looked at last. */
 export interface Anchored {
   readonly at: number;
   readonly signs: readonly Kind[];
@@ -77,7 +77,7 @@ export function shapeOf(pattern: RegExp, anchored?: Anchored): Shape {
   };
 }
 
-/** Whether all parts are of one kind each, and of one length but for the last that must be there. */
+/** Whether each part is of one kind, and of one length except for the last that must be there. */
 function isPlain(parts: readonly Node[]): boolean {
   const needed = parts.slice(0, parts.findLastIndex((part) => lengths(part)[0] > 0) + 1);
   const isFixed = (part: Node, i: number) =>
@@ -85,7 +85,7 @@ function isPlain(parts: readonly Node[]): boolean {
   return needed.every(isFixed);
 }
 
-/** A pattern without the alternatives that cannot hold a text where it stands. */
+/** A pattern without the alternatives that do not have the anchored text at its place. */
 function pruned(root: Node, anchored: Anchored | undefined): Node {
   if (anchored === undefined || !("all" in root)) return root;
   const { at, signs } = anchored;
@@ -107,10 +107,10 @@ function pruned(root: Node, anchored: Anchored | undefined): Node {
   return { all };
 }
 
-/** What a pattern reads sooner than it is asked where a stretch of it ends. */
+/** So many characters before a hinge are read faster by the pattern than its end is found. */
 const MIN_BEFORE_HINGE = 20;
 
-/** What the first part of no fixed length and what follows it make, where the two have no sign in common. */
+/** The hinge of the first part without a fixed length and what follows it, when the two have no character in common. */
 function hingeOf(parts: readonly Node[]): Hinge | undefined {
   let from = 0;
   for (const [i, part] of parts.entries()) {
@@ -131,7 +131,7 @@ function hingeOf(parts: readonly Node[]): Hinge | undefined {
   return undefined;
 }
 
-/** The signs at the end of which each is one and no other, behind a part of no fixed length. */
+/** The literal characters at the end of a pattern, after a part without a fixed length. */
 function tailOf(parts: readonly Node[]): string {
   let tail = "";
   for (const part of parts.toReversed()) {
@@ -158,7 +158,7 @@ function begin(parts: readonly Node[], firsts: Set<Kind>): boolean {
   return false;
 }
 
-/** The longest stretch of places that may hold the same. */
+/** The longest stretch of places of one kind. */
 function longestRun(kinds: readonly Kind[]): Shape["run"] {
   let longest = { from: 0, to: 0, kind: kinds[0] as Kind };
   for (let from = 0, to = 0; from < kinds.length; from = to) {

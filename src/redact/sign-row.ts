@@ -1,12 +1,15 @@
-/** Rows of one sign, which data is full of, as zeros are in base64: what begins with such a row is asked for at its beginning alone. */
+/**
+ * Rows of one repeated character, which data is full of, as base64 is of zeros. A form that begins with such a row is looked for only at
+ * the row's beginning.
+ */
 
-/** Further before the end of a window no mark begins for which rows are passed over. */
+/** How far before a window's end a mark may begin at most for rows to be passed over. */
 export const MAX_BACK = 64;
 
-/** The key of a window of one sign. */
+/** The key of a window of one repeated character. */
 export const rowOf = (code: number): number => Math.imul(code, 0x01010101);
 
-/** How long the row of one sign is that goes up to a place, as far as it is looked at. */
+/** Length of the row of one repeated character up to a place, counted up to `most`. */
 export function rowBefore(bytes: Uint8Array, at: number, most: number): number {
   let row = 1;
   while (row < most && bytes[at - row] === bytes[at]) row++;
@@ -14,7 +17,7 @@ export function rowBefore(bytes: Uint8Array, at: number, most: number): number {
 }
 
 /**
- * How many places a row of one sign goes on from a place, if it is that long before it already; none otherwise.
+ * How many places a row of one repeated character goes on from a place, if it has `length` before it already; none otherwise.
  * @param length of the row before the place
  * @param to where the stretch ends
  */

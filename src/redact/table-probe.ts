@@ -20,8 +20,8 @@ const PROVIDER_MARK = 8;
 const LONG_BODY = 20;
 
 /**
- * Whether a text of a secret's form is a stand-in that nobody takes for one: rows of x, `your-…`, or words where the
- * form's random part should be. Refusing an upload for those would teach people to switch the check off.
+ * Whether a text in a secret's form is an obvious placeholder: rows of x, `your-…`, or words where the form's random part should be.
+ * Refusing an upload for those would teach people to switch the check off.
  */
 function isPlaceholder(reading: Reading, start: number, end: number): boolean {
   const { units } = reading;
@@ -52,20 +52,20 @@ const ROOM = 20 * CHARACTER;
 
 const isInPath = (code: number): boolean => code === DASH || code === SLASH;
 
-/** A longer mark pays for its expression. */
+/** With a longer anchor a match is likely, so the expression is run without asking an automaton first. */
 const LONG_MARK = 12;
 
-/** How far around a match is looked for what softens it, in code units. */
+/** How far around a match `softenedBy` is looked for, in code units. */
 const NEAR = 400;
 const MAX_SOFTENING = 32;
 
-/** A shape, and what was seen of the stretches it names. */
+/** A shape with what is needed to look for it. */
 interface Looks extends Shape {
   readonly gate: Gate;
-  /** All of `kinds`, one behind the other. */
+  /** All of `kinds`, one after another. */
   readonly table: Uint8Array;
   readonly beforeHinge: Run | undefined;
-  /** Of the pattern, where the signs at its places do not tell all. */
+  /** Of the pattern; undefined when the kinds of the places tell all. */
   readonly automaton: Automaton | undefined;
 }
 
@@ -74,21 +74,21 @@ export class TableProbe implements Probe {
   readonly #rule: Rule;
   readonly #anchor: string;
   readonly #rank: number;
-  /** How far before the last place a match may start at the first one lies. */
+  /** Distance from the first place at which a match may start to the last. */
   readonly #range: number;
-  /** Whether each start is asked whether a token may begin there: where there is one only, that was asked before. */
+  /** Whether each start has to be asked whether a token may begin there. When there is only one, it was asked before. */
   readonly #asksFresh: boolean;
   readonly #apart: boolean;
   readonly isForm = true;
   readonly room = ROOM;
-  /** Known where all matches start at the place asked about. */
+  /** Set when all matches start at the place asked about. */
   readonly reach: "near" | undefined;
-  /** Where all matches start at the place asked about; known from the first look on. */
+  /** Set when all matches start at the place asked about, from the first look on. */
   gate: Gate | undefined;
   #shape: Looks | undefined;
   #hasMatched = false;
   #hingeAt = 0;
-  /** Between the two no tail of the form begins, in the reading of `#tailIn`; at the second one does, or the text ends. */
+  /** Between the two no tail begins, in the reading of `#tailIn`; the second is where one does, or the text's end. */
   #tailFrom = 0;
   #tailAt = 0;
   #tailIn = 0;
@@ -104,7 +104,7 @@ export class TableProbe implements Probe {
     this.reach = this.#range === 0 ? "near" : undefined;
   }
 
-  /** What may stand from the first place asked about on, as far as a match and the anchor tell. */
+  /** The kind of each place from the first one asked about, as far as a match and the anchor tell. */
   kinds(): readonly Kind[] {
     this.#shape ??= this.#looks();
     return this.#range === 0 ? this.#shape.all : [];
@@ -124,7 +124,7 @@ export class TableProbe implements Probe {
     }
   }
 
-  /** @param start where the gate was passed, and a token may begin */
+  /** Looks for a match at a place. @param start has passed the gate, and a token may begin there */
   #look(reading: Reading, start: number): void {
     if (start < reading.readUntil(this.#rank) || (this.#apart && isInPath(unitBefore(reading.units, start)))) return;
     const { automaton } = this.#shape as Looks;
@@ -177,12 +177,12 @@ export class TableProbe implements Probe {
     const end = beforeHinge.endOf(reading, from, hinge.most + LONG_MATCH);
     this.#hingeAt = end;
     if (end - from > hinge.most) {
-      // The stretch goes on too far for all that begin in its first part.
+      // The stretch is too long for all matches that begin in its first part.
       gate.refuseUntil(start, end - hinge.most - hinge.from);
       return false;
     }
     if (end - from >= hinge.least && end < text.length && mayStand(hinge.next, units[end] as number)) return true;
-    // What begins later in the same stretch comes to the same sign, and has less before it.
+    // A match that began later in the stretch would meet the same character, with fewer before it.
     gate.refuseUntil(start, end - hinge.from + 1);
     return false;
   }
@@ -209,7 +209,7 @@ export class TableProbe implements Probe {
     const { fewest, hinge, gate, automaton } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
-    // The expression only tells where a match ends; where the last was one, the next is likely one, too.
+    // Only the expression tells where a match ends. After a match the next is likely one, too, so the automaton is not asked first.
     const isRefused = !this.#hasMatched && automaton?.endOf(reading.units, start, text.length) === -1;
     this.#hasMatched = !isRefused && pattern.test(text);
     if (!this.#hasMatched) {
@@ -225,7 +225,7 @@ export class TableProbe implements Probe {
       isPlaceholder(reading, start, end) ||
       needs?.test(value) === false
     ) {
-      // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.
+      // The second half of what was refused may hold the next start: so a stretch is read twice, and not once for each mark in it.
       reading.setReadUntil(this.#rank, end - start > LONG_MATCH ? end : start + ((end - start) >> 1));
       return;
     }

@@ -1,6 +1,6 @@
 /** The code units of a text as an array, which is read in half the time of a string. */
 
-/** A text and its code units, of which a NUL ends the last; what lies behind it means nothing. */
+/** A text and its code units with a NUL after the last; what lies behind the NUL means nothing. */
 export interface Units {
   readonly text: string;
   readonly units: Uint16Array;
@@ -9,13 +9,13 @@ export interface Units {
 }
 
 /**
- * The unit so many places before one, or NUL where the text has not begun: a place below zero is none of an array's, and
- * one look there makes every later look of the same code cost ten times as much.
+ * The unit `by` places before a place, or NUL before the text's beginning. Reading an array at an index below zero would make every later
+ * read by the same code ten times as slow.
  */
 export const unitBefore = (units: Uint16Array, at: number, by = 1): number =>
   at >= by ? (units[at - by] as number) : 0;
 
-/** What a code unit is of ASCII; all others are none of these. */
+/** Classes of ASCII's characters; all other code units are in none of them. */
 export const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 export const isUpper = (code: number): boolean => code >= 65 && code <= 90;
 export const isLower = (code: number): boolean => code >= 97 && code <= 122;
@@ -27,7 +27,7 @@ export class Scratch {
   readonly #units = new Uint16Array(1 << 12);
   readonly #bytes = Buffer.from(this.#units.buffer);
 
-  /** The units of a text. @returns what is good until the next call, unless the text is long */
+  /** The units of a text. @returns an array that holds them until the next call, or for good when the text is long */
   take(text: string): Uint16Array {
     const { length } = text;
     if (length >= this.#units.length) {
@@ -42,12 +42,12 @@ export class Scratch {
   }
 }
 
-/** A shorter text is copied sooner than a call is made. */
+/** A shorter text is copied faster by a loop than by a call. */
 const WORTH_A_CALL = 48;
 
 const scratch = new Scratch();
 
-/** The units of a name or value that stands alone. @returns what is good until the next call */
+/** The units of a name or value that stands alone. @returns an array that holds them until the next call */
 export const unitsOf = (text: string): Uint16Array => scratch.take(text);
 
 const escaped = (code: number): string => `\\u${code.toString(16).padStart(4, "0")}`;
@@ -72,11 +72,11 @@ export function nextOf(signs: RegExp, text: string, from: number): number {
   return signs.exec(text)?.index ?? text.length;
 }
 
-/** Whether a pattern stands in stretches of one text; asked roughly from first to last, it reads each sign once. */
+/** Whether a pattern matches in stretches of one text. Asked roughly from first to last, it reads each character once. */
 export class Standing {
   readonly #pattern: RegExp;
   readonly #most: number;
-  /** From the one place up to the other no match begins. */
+  /** Between these places no match begins. */
   #from = 0;
   #to = 0;
 
@@ -89,7 +89,7 @@ export class Standing {
   in(text: string, start: number, end: number): boolean {
     if (start < this.#from || start > this.#to) this.#from = this.#to = start;
     if (this.#to >= end) return false;
-    // The sign before belongs to what is read, so that a word's boundary is none where the reading goes on.
+    // The character before is read, too, so that `\b` does not match merely because reading resumes here.
     const from = Math.max(start, this.#to - 1);
     this.#pattern.lastIndex = this.#to - from;
     const match = this.#pattern.exec(text.slice(from, end));
@@ -99,9 +99,9 @@ export class Standing {
 }
 
 /**
- * Takes the low bytes of a stretch of a text and of what stands around it, where NUL is nothing.
- * @param base where the stretch begins: behind the first `around` of the bytes, of which the last `around` lie behind it
- * @returns how long the stretch is
+ * Copies the low bytes of a stretch of a text and of what stands around it; NUL where the text has nothing.
+ * @param base where the stretch begins in the text; in the bytes it begins after the first `around`, and the last `around` lie behind it
+ * @returns the length of the stretch
  */
 export function fillBytes(bytes: Buffer, text: string, base: number, around: number): number {
   const room = bytes.length - around;

@@ -6,11 +6,11 @@ import { isOneCharacter, isPlainWord, MAX_MEMBER_JUDGED, standInAt } from "./val
 
 const BEFORE_PASSWORD = /:\/\/([^\s:/?#@"'`<>\\]{0,80}):(?=[^\s/"'`<>\\]{3})/y;
 const IN_PASSWORD = kindOf("^\\s/@\"'`<>\\\\");
-/** What may stand between two at-signs of a password that should have been encoded, and is in no name of a host. */
+/** Characters allowed between two at-signs of a password that was not percent-encoded; no host name has more than one. */
 const IN_REST = kindOf("^\\s/@\"'`<>\\\\?#,;&=()|");
 const AT_SIGN = 64;
 const MIN_CHARS = 3;
-/** Of the rest of a password behind its first at-sign, in code units. */
+/** Longest rest of a password after its first at-sign, in code units. */
 const REST_CAP = 256;
 
 const MY_PASSWORD = new Automaton(/(?:my)?pass(?:word)?/i);

@@ -2,7 +2,7 @@ import { redactText } from "./scan.ts";
 
 const MAX_CHARS = 200;
 
-/** What a `User-Agent` header is kept as: without control characters and secrets, at most 200 characters; null for none. */
+/** A `User-Agent` header in the form that is stored: without control characters and secrets, at most 200 characters; null for none. */
 export function readUserAgent(header: string | null): string | null {
   if (header === null) return null;
   const printable = header

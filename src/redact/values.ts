@@ -3,7 +3,7 @@ import { Automaton, Met } from "./automaton.ts";
 import { isPasswordName } from "./names.ts";
 import { isDigit, isLower, isUpper, type Units, unitsOf } from "./units.ts";
 
-/** As much of a value is judged, in code units: of one whose end is sure, and of one that names may stand in. */
+/** How much of a value is judged, in code units: of one whose end is sure, and of one that may contain names. */
 export const MAX_MEMBER_JUDGED = 4_096;
 export const MAX_JUDGED = 256;
 
@@ -19,13 +19,13 @@ const COLON = 58;
 const TAG_END = 62;
 const QUESTION = 63;
 const OPEN_BRACKET = 91;
-/** What a value must have in common with a word: its length, and the last five bits of its first and last sign. */
+/** A number that a value must share with a word of the list: made of its length, and the last five bits of its first and last character. */
 const likeness = (length: number, first: number, last: number): number =>
   (length << 10) | ((first & 31) << 5) | (last & 31);
 const LIKE_A_WORD = new Uint8Array((MAX_WORD_CHARS + 1) << 10);
 for (const word of WORDS) LIKE_A_WORD[likeness(word.length, word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1;
 
-/** Whether a value is a word that stands for any: a type, a default, a name of what it should be. */
+/** Whether a value is a word in place of a value: a type, a default, a name of what it should be. */
 export const isPlainWord = (units: Uint16Array, start: number, end: number): boolean =>
   end - start <= MAX_WORD_CHARS &&
   LIKE_A_WORD[likeness(end - start, units[start] as number, units[end - 1] as number)] === 1 &&
@@ -33,7 +33,7 @@ export const isPlainWord = (units: Uint16Array, start: number, end: number): boo
 
 const STAND_IN =
   /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4}|\*{2}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;
-/** Sees none of the two signs beyond Latin 1; see `isDots`. */
+/** Does not find the two characters beyond Latin 1; see `isDots`. */
 const HAS_STAND_IN = new Automaton(STAND_IN, "anywhere");
 const STAND_IN_START = new Automaton(/your|env[.:]/i);
 const STAND_IN_WHOLE = new Automaton(
@@ -45,7 +45,7 @@ const REFERENCE = new Automaton(
   /(?:[$%@*#&|?!=~^:\\/.()[\]{}+-]|op:|vault:|ref:|arn:|kms:|sops:|enc[:[]|file:|https?:|wss?:|[a-z][a-z0-9+.-]{1,12}:\/\/|projects\/|sha(?:256|384|512)[:-]|data:|[A-Za-z]:\\)/,
 );
 
-/** No unit below is one of either. */
+/** The lowest code unit that `isDots` or `isProse` holds for. */
 const FIRST_BEYOND = 0x2022;
 /** `…` and `•`. */
 const isDots = (code: number): boolean => code === 0x2026 || code === 0x2022;
@@ -53,11 +53,13 @@ const isDots = (code: number): boolean => code === 0x2026 || code === 0x2022;
 const isProse = (code: number): boolean =>
   (code >= 0x3040 && code <= 0x30ff) || (code >= 0x3400 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7af);
 
-/** Whether so many units of a kind follow one another in stretches of one text; asked roughly from first to last, it reads each once. */
+/**
+ * Whether `count` units of a kind follow one another in stretches of one text. Asked roughly from first to last, it reads each unit once.
+ */
 class Following {
   readonly #isOne: (code: number) => boolean;
   readonly #count: number;
-  /** From the one place up to the other none begin. */
+  /** Between these places none begins. */
   #from = 0;
   #to = 0;
 
@@ -83,13 +85,13 @@ class Following {
 /** No stand-in is longer. */
 const STAND_IN_CAP = 16;
 
-/** What is known of one text: values that overlap are read once. */
+/** What was found in one text, so that values that overlap are read once. */
 export class Clear {
   readonly #standIns = new Met(HAS_STAND_IN, STAND_IN_CAP);
   #dots: Following | undefined;
   #prose: Following | undefined;
 
-  /** Whether a stand-in stands in a stretch. */
+  /** Whether a stretch holds a stand-in. */
   holdsStandIn({ units, isNarrow }: Units, start: number, end: number): boolean {
     if (this.#standIns.in(units, start, end)) return true;
     if (isNarrow === true) return false;
@@ -97,7 +99,7 @@ export class Clear {
     return this.#dots.in(units, start, end);
   }
 
-  /** Whether a sentence stands in a stretch that is written without spaces. */
+  /** Whether a stretch holds a sentence in a script that is written without spaces. */
   holdsProse({ units, isNarrow }: Units, start: number, end: number): boolean {
     if (isNarrow === true) return false;
     this.#prose ??= new Following(isProse, 4);
@@ -217,8 +219,8 @@ function isElement(units: Uint16Array, start: number, end: number): boolean {
 export type Setting = "bare" | "quoted" | "env" | "member";
 
 /**
- * What a value was judged to be: a secret, or why not. `plain` has no digit or no letter, `wordy` is made of words, of
- * `standIn` the place is told; `other` says nothing about what stands further on in it.
+ * What a value was judged to be: a secret, or why not. `plain` has no digit or no letter, `wordy` is made of words, `standIn` gives the
+ * place of a stand-in; `other` says nothing about the rest of the value.
  */
 export type Verdict = "secret" | "plain" | "wordy" | "other" | { readonly standIn: number };
 

@@ -1,7 +1,6 @@
 /**
- * Claude Code: JSON lines, a record for each content block; blocks of one message repeat its id and usage. Sub-agents write
- * files of their own, or into the session's in older versions, in the name of the session; what a tool changed is told of theirs by
- * its call alone.
+ * Claude Code: JSON lines, a record for each content block; blocks of one message repeat its id and usage. Sub-agents write files of their
+ * own under the session's id, or in older versions into the session's file. What their tools changed shows in the calls alone.
  */
 import { asCount, asDateTime, asObject, asObjects, asText, type Fields } from "../values.ts";
 import {
@@ -27,7 +26,7 @@ const OTHER_KINDS =
   "agent-color|agent-name|agent-setting|api-request|api-request-blob|api-request-resumed|api-request-shape|artifact-autoreact-ledger|artifact-comment-monitor|atis-latch|attribution-snapshot|bridge-session|content-replacement|continued-in|cost-state|data-flow-incomplete|data-flow-records|derived-from|dev-mods|ended-by-model|file-history-delta|file-history-snapshot|fork-context-ref|frame-link|history-suppression|host-row|hybrid-organization|isolation-latch|last-prompt|memory-mode|mode|observer-ref|permission-mode|pr-link|queue-operation|relocated|repl-mode|resume-head-vouch|session-owner|speculation-accept|summary|system|tag|tools-used|worktree-state";
 const OTHER = new RegExp(`^(?:${OTHER_KINDS}|attachment|progress)$`);
 const SKIPPED_KIND = new RegExp(`^\\{"type":"(?:${OTHER_KINDS})"`);
-/** Members with a plain value, as they stand before the one that tells. */
+/** The beginning of a record that is skipped: members with a plain value, then the one that decides. */
 const SKIPPED_PART =
   /^\{(?:"\w+":(?:null|true|false|\d+|"[^"\\]*(?:\\.[^"\\]*)*"),)*(?:"attachment":\{"type":"(?!queued_command")|"type":"(?:progress","data":\{"type":"(?!agent_progress")|system"))/;
 
@@ -40,7 +39,7 @@ export const claudeCode: AgentFormat = {
 interface ClaudeMemory extends Memory {
   /** Messages whose ids are not the provider's, each with the time of its first record. */
   foreign: [id: string, at: string][];
-  /** Edits that tools were asked for, and that they did not answer yet. */
+  /** Edits that tools were asked for and have not answered yet. */
   pending: [toolId: string, edit: Edit][];
 }
 
@@ -75,9 +74,9 @@ function read(record: Fields, memory: ClaudeMemory): TranscriptEvent[] {
 }
 
 function readFacts(record: Fields, memory: ClaudeMemory, at: string | undefined) {
-  // What a sub-agent runs in and on is not the session's.
+  // A sub-agent's folder, branch and model are not the session's.
   if (record.isSidechain === true) return [];
-  // With --fork-session only what was copied says whose it was.
+  // With --fork-session only the copied records name the session that they come from.
   const origin = asText(asObject(record.forkedFrom).sessionId) ?? asText(record.requestSessionId);
   const facts = {
     cwd: asText(record.cwd),
@@ -89,7 +88,7 @@ function readFacts(record: Fields, memory: ClaudeMemory, at: string | undefined)
   return sessionFacts(memory, facts, at);
 }
 
-/** The client's own words, of errors for the most part, come as a model's that does not exist. */
+/** The client's own messages, mostly of errors, name a model that does not exist. */
 const readModel = (message: Fields) => (message.model === "<synthetic>" ? undefined : asText(message.model));
 
 /** What the client itself writes in the person's name. */
@@ -120,7 +119,7 @@ function readUser(record: Fields, memory: ClaudeMemory, common: Common): Transcr
   const results = asObjects(content).filter(({ type }) => type === "tool_result");
   if (results.length > 0)
     return results.map((block, i) => {
-      // The record tells of one tool beside its blocks.
+      // Beside its blocks the record has details of one tool.
       const detail = i === 0 ? asObject(record.toolUseResult) : {};
       return readResult(block, detail, memory, { ...common, key: `${common.key}:${i}` });
     });
@@ -136,7 +135,7 @@ function readQueued(attachment: Fields, common: Common): TranscriptEvent[] {
   return text === undefined || common.key === "" ? [] : [{ type: "prompt", ...common, text }];
 }
 
-/** What a sub-agent used, as told while it worked. */
+/** The usage of a sub-agent, as reported while it works. */
 function readProgress(data: Fields, memory: ClaudeMemory, common: Common): TranscriptEvent[] {
   const record = data.type === "agent_progress" ? asObject(data.message) : {};
   return common.key === "" ? [] : readUsageOf(record, memory, common);
@@ -171,7 +170,7 @@ function readUsageOf(record: Fields, memory: ClaudeMemory, common: Common): Usag
 
 const MAX_PENDING = 64;
 
-/** Where an edit is in its file, its call does not tell. */
+/** Remembers the edit that a tool is asked for. The call does not say where in the file it will be. */
 function noteEdit(memory: ClaudeMemory, toolId: string, { name, input }: Fields): void {
   const { file_path, notebook_path, content } = asObject(input);
   const path = asText(file_path) ?? asText(notebook_path);
@@ -180,7 +179,7 @@ function noteEdit(memory: ClaudeMemory, toolId: string, { name, input }: Fields)
   memory.pending = [...memory.pending, [toolId, edit] as [string, Edit]].slice(-MAX_PENDING);
 }
 
-/** The edit that a tool was asked for. What it wrote over stood in no call. */
+/** The edit that a tool was asked for. No call says how many lines were replaced, so only a new file has counts. */
 function pendingEdit(memory: ClaudeMemory, toolId: string, output = ""): Edit[] {
   const [, edit] = memory.pending.find(([id]) => id === toolId) ?? [];
   if (!edit) return [];
@@ -219,7 +218,7 @@ function readResult(block: Fields, detail: Fields, memory: ClaudeMemory, common:
 function readExitCode(output: string | undefined, isError: boolean, detail: Fields): number | undefined {
   const match = /^(?:Error: )?Exit code (\d{1,3})(?:\n|$)/.exec(output ?? "");
   if (isError && match) return Number(match[1]);
-  // A command that is still running, was stopped, or whose code was reinterpreted has none that is known.
+  // The exit code is not known of a command that still runs or was stopped, or whose code was reinterpreted.
   const { stdout, interrupted, backgroundTaskId, returnCodeInterpretation } = detail;
   const ended = typeof stdout === "string" && interrupted !== true && !backgroundTaskId && !returnCodeInterpretation;
   return ended && !isError ? 0 : undefined;
@@ -234,7 +233,7 @@ function readEdits(detail: Fields): Edit[] {
   return typeof content === "string" && detail.type !== "update" ? [editOfWhole(path, content)] : [];
 }
 
-/** Its start counts from 1 also where nothing is left, unlike a unified diff's. */
+/** The start of its hunks counts from 1 even when no line is left, unlike a unified diff's. */
 function diffOfHunk({ oldStart, newStart, lines }: Fields): string {
   const texts = Array.isArray(lines) ? lines.filter((line) => typeof line === "string") : [];
   return [`@@ -${asCount(oldStart)} +${Math.max(1, asCount(newStart))} @@`, ...texts].join("\n");

@@ -1,6 +1,6 @@
 /**
- * Codex CLI: JSON lines. What a model call made comes first, then what it used: a record of its own with the provider's id, or in
- * older versions a running total of the session. A fork points back at the session it goes on from; older ones copied its records.
+ * Codex CLI: JSON lines. The output of a model call comes first, then its usage: a record of its own with the provider's id, or in older
+ * versions a running total of the session. A fork names the session that it goes on from; older ones copied its records.
  */
 import { sha256Hex } from "../../kit/hash.ts";
 import { isObject } from "../../kit/json.ts";
@@ -24,7 +24,7 @@ import {
 } from "./reading.ts";
 import type { AgentFormat, Edit, ToolResultEvent, TranscriptEvent } from "./transcript.ts";
 
-/** Records that say nothing, or say again what others do. */
+/** Records that say nothing, or repeat others. */
 const OTHER =
   /^(?:compacted|dynamic_tools_updated|ghost_snapshot|inter_agent_communication(?:_metadata)?|realtime_item|retained_context|security_risk_score|world_state)$/;
 const OTHER_EVENTS =
@@ -47,18 +47,18 @@ export const codex: AgentFormat = {
 };
 
 interface CodexMemory extends Memory {
-  /** The session that the first of its records were written for: another one where they are copies; "" before it is known. */
+  /** The session for which the records now read were written: another one while they are copies; "" before it is known. */
   origin: string;
   model: string;
-  /** Records of it that gave events, and model calls that ended. */
+  /** Its records that gave events, and (`calls`) its model calls that ended. */
   records: number;
   calls: number;
   /** Whether the current model call has made something. */
   isOpen: boolean;
-  /** Whether usage has records of its own, beside which totals count nothing. */
+  /** Whether usage has records of its own. Totals are ignored then. */
   hasRecords: boolean;
   isSubagent: boolean;
-  /** What was used so far, where only totals are told. */
+  /** The last running total, where usage has no records of its own. */
   total: Readonly<Record<string, number>>;
   /** Keys of the last prompts. */
   prompts: string[];
@@ -85,7 +85,10 @@ function read(record: Fields, memory: CodexMemory): TranscriptEvent[] {
   return events;
 }
 
-/** Without an ordinal its place is counted from what was copied, and its content tells what two forks put there. */
+/**
+ * Adds a digest of the content to the key of an event without an ordinal. Its place is counted from the copied records on, so two forks may
+ * have different events at the same one.
+ */
 function withContent(event: TranscriptEvent): TranscriptEvent {
   if (!("key" in event)) return event;
   const content =
@@ -115,7 +118,7 @@ function readPayload(
   }
 }
 
-/** The first is the session's own; those behind it came with what it copied. */
+/** The first is the session's own; the others came with copied records. */
 function readMeta(payload: Fields, memory: CodexMemory, at: string | undefined): TranscriptEvent[] {
   const id = asText(payload.id) ?? memory.sessionId;
   const isOwn = memory.origin === "" || id === memory.sessionId;
@@ -147,7 +150,7 @@ function readUsage(id: string, value: unknown, memory: CodexMemory, common: Comm
 
 const COUNTS = ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"];
 
-/** The total is told again when nothing was used. One that is the first, or begins anew, may hold more than the last call. */
+/** A total is repeated when nothing was used. The first one, or one that begins anew, may hold more than the last call. */
 function readTotal(info: Fields, memory: CodexMemory, common: Common): TranscriptEvent[] {
   if (memory.hasRecords || !isObject(info.total_token_usage)) return [];
   const totals = info.total_token_usage;

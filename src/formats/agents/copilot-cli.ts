@@ -19,7 +19,7 @@ import {
 } from "./reading.ts";
 import type { AgentFormat, Edit, ToolResultEvent, TranscriptEvent } from "./transcript.ts";
 
-/** Events that say nothing, or say again what others do. */
+/** Events that say nothing, or repeat others. */
 const OTHER =
   /^(?:abort|assistant\.(?:idle|intent|message_\w+|reasoning\w*|server_tool_\w+|streaming_delta|turn_\w+|usage)|(?:auto_mode_switch|capabilities|command|commands|elicitation|exit_plan_mode|external_tool|hook|mcp|model|pending_messages|permission|sampling|skill|subagent|system|user_input)\.\w+|session\.(?:\w+_(?:changed|updated|loaded)|compaction_\w+|error|extensions\.\w+|handoff|idle|info|plan_\w+|task_\w+|truncation|usage_\w+|warning)|tool\.(?:execution_\w+|user_requested))$/;
 const SKIPPED =
@@ -35,9 +35,9 @@ export const copilotCli: AgentFormat = {
 };
 
 interface CopilotMemory extends Memory {
-  /** Whether usage has records of its own, beside which sums count nothing. */
+  /** Whether usage has records of its own. Sums are ignored then. */
   hasRecords: boolean;
-  /** The last model call, to which sums are told. */
+  /** The last model call, which sums are put down to. */
   lastCall: string;
   /** Tools that change a file and have no result yet. */
   editing: [toolId: string, path: string][];
@@ -91,7 +91,7 @@ function readFacts(data: Fields, memory: CopilotMemory, at: string | undefined):
 
 function readPrompt(record: Fields, data: Fields, common: Common): TranscriptEvent[] {
   const text = textOfBlocks(data.content);
-  // Skills and sub-agents are told what nobody typed.
+  // Messages to skills and sub-agents were not typed by anybody.
   const isTyped = /^user\b/.test(asText(data.source) ?? "user") && record.agentId === undefined;
   return text === undefined || !isTyped ? [] : [{ type: "prompt", ...common, text }];
 }
@@ -127,7 +127,7 @@ function readUsage(usage: Fields, common: Common): TranscriptEvent[] {
 
 const MAX_MODELS = 100;
 
-/** The whole session's, a model each: what is told later includes what was told before. */
+/** Sums of the whole session, one for each model; a later one includes the earlier ones. */
 function readSums(data: Fields, memory: CopilotMemory, common: Common): TranscriptEvent[] {
   if (memory.hasRecords) return [];
   const models = Object.entries(asObject(data.modelMetrics)).slice(0, MAX_MODELS);
@@ -156,7 +156,7 @@ function readExitCode(data: Fields, output: string): number | undefined {
   return code !== undefined && Number.isSafeInteger(Number(code)) ? Number(code) : undefined;
 }
 
-/** The diff of the files that the tool changed. A command's output, which may be a diff as well, changed nothing. */
+/** The edits in the diff that a tool reports. A command's output may be a diff as well, but changed nothing. */
 function readEdits(data: Fields, result: Fields, toolId: string, memory: CopilotMemory): Edit[] {
   const diff = asText(result.detailedContent);
   const files = asObjects(data.fileEdits).map((file) => asText(file.path));
@@ -164,7 +164,7 @@ function readEdits(data: Fields, result: Fields, toolId: string, memory: Copilot
   if (diff === undefined || (files.length === 0 && editing === undefined)) return [];
   const parts = diff.split(/^(?=diff --git )/m).filter((part) => part.startsWith("diff --git "));
   return parts.slice(0, MAX_PARTS).flatMap((part, i) => {
-    // An absolute path follows the side's letter as it is.
+    // An absolute path follows the letter of the side without a slash of its own.
     const named = /^\+\+\+ b\/?(.+)$/m.exec(part)?.[1];
     const path =
       (files.length === parts.length ? files[i] : undefined) ?? (parts.length === 1 && editing ? editing : named);

@@ -1,7 +1,6 @@
 /**
- * Cursor: JSON lines of messages, without times, tokens, models or what tools gave back; and what its hooks are told, which alone
- * tells of edits. A hook's payload is a record as it is (https://cursor.com/docs/agent/hooks), with a `timestamp` and what
- * `placeEdits` adds.
+ * Cursor: JSON lines of messages, without times, tokens, models or results of tools; and the payloads of its hooks, which alone have edits.
+ * A hook's payload (https://cursor.com/docs/agent/hooks) is a record as it is, with a `timestamp` and what `placeEdits` adds.
  */
 import { sha256Hex } from "../../kit/hash.ts";
 import { isObject } from "../../kit/json.ts";
@@ -33,7 +32,7 @@ export const cursor: AgentFormat = {
 interface CursorMemory extends Memory {
   /** Of a sub-agent, else "". */
   parentId: string;
-  /** Lines that were read; nothing else names them. */
+  /** Lines read so far. Their numbers are their only names. */
   records: number;
 }
 
@@ -83,7 +82,7 @@ function readBlock(
 }
 
 const QUERY = "<user_query>";
-/** What the client puts around and beside what was typed. */
+/** Tags that the client puts around and beside what was typed. */
 const ADDED = /^\s*<(?!user_query>)[a-z_]{1,50}>/;
 
 /** Text that a person typed. */
@@ -95,7 +94,7 @@ function typedIn(text: unknown): string | undefined {
   return textOf(text.slice(at + QUERY.length, end === -1 ? undefined : end).trim());
 }
 
-/** Thoughts are told as a mark alone. */
+/** Of thoughts only a placeholder is written. */
 const withoutThoughts = (text: unknown) => (typeof text === "string" ? text.replaceAll("[REDACTED]", "").trim() : text);
 
 function readHook(record: Fields, event: string, memory: CursorMemory): TranscriptEvent[] {
@@ -123,7 +122,7 @@ function readHook(record: Fields, event: string, memory: CursorMemory): Transcri
   return events;
 }
 
-/** Lines that are the same in both texts did not change. An edit of which nobody knows where it was is none. */
+/** Lines that both texts begin or end with did not change. Without a known place there is no edit. */
 function readEdit(path: string, edit: Fields): Edit[] {
   const start = asCount(edit.startLine) || asCount(asObject(edit.range).start_line_number);
   if (start === 0 || typeof edit.new_string !== "string" || typeof edit.old_string !== "string") return [];
@@ -141,8 +140,7 @@ function readEdit(path: string, edit: Fields): Edit[] {
 const linesOf = (text: string) => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
 
 /**
- * Adds to the edits of a hook's payload where they stand: the payload has their texts alone, and only as long as the hook runs the
- * file is what it speaks of.
+ * Adds line numbers to the edits of a hook's payload, which has only their texts. The file has these texts only while the hook runs.
  * @param payload JSON text, as the hook got it
  * @param content the file as it stands now
  * @returns JSON text; edits have a `startLine` where their new text stands once in the file

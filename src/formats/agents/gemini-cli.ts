@@ -126,7 +126,7 @@ function readResult(call: Fields, memory: GeminiMemory, common: Common & { toolI
   const output = textOf(response.output) ?? textOf(response.error) ?? textOf(call.result);
   const exitCode = call.name === "run_shell_command" ? readExitCode(output ?? "") : undefined;
   const isError = call.status !== "success" || (exitCode !== undefined && exitCode !== 0);
-  // What is shown of a command is its output alone.
+  // For a command, only its output is shown.
   const shown = textOf(call.resultDisplay) ?? output;
   return {
     type: "tool-result",
@@ -141,7 +141,7 @@ function readResult(call: Fields, memory: GeminiMemory, common: Common & { toolI
   };
 }
 
-/** Newer versions tell of it only where a command failed. */
+/** Newer versions report the exit code only of a command that failed. */
 function readExitCode(output: string): number | undefined {
   const match = /^Exit Code: (\d{1,10})$/m.exec(output);
   if (match) return Number(match[1]);
@@ -155,7 +155,7 @@ function readEdits(call: Fields): Edit[] {
   if (path === undefined) return [];
   if (typeof fileDiff === "string") return editsOfDiff(path, fileDiff);
   if (call.name !== "write_file") return [];
-  // Nobody tells what stood there before.
+  // How many lines were replaced is not reported.
   const { startLine, endLine } = editOfWhole(path, asText(args.content) ?? "");
   return [{ path, startLine, endLine }];
 }

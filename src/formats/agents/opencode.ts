@@ -1,11 +1,11 @@
 /**
- * opencode: rows of a database, updated in place, each as a JSON object with its columns and the name of its `table`:
- * `session`, `message`, and `part` with two columns more, `message` (its message's `data`, of which `role`, `modelID` and
- * `time` are read) and `parent_id` (its session's). `data` and `message` are JSON text, as stored, or what it says. A session's row
- * comes before those of its messages, for what it says of the session.
+ * opencode: rows of a database, updated in place, each as a JSON object with its columns and the name of its `table`: `session`, `message`,
+ * and `part` with two more columns, `message` (its message's `data`, of which `role`, `modelID` and `time` are read) and `parent_id` (its
+ * session's). `data` and `message` are JSON text, as stored, or the parsed value. A session's row comes before those of its messages,
+ * because it has the session's facts.
  *
- * A fork copies messages and parts under new ids. What a copy keeps is the time at which a message was made, to the millisecond,
- * and all of a part's data: these name the events.
+ * A fork copies messages and parts under new ids. A copy keeps the time at which a message was made, to the millisecond, and all of a
+ * part's data: these name the events.
  */
 import { sha256Hex } from "../../kit/hash.ts";
 import { readCost } from "../usage.ts";
@@ -59,13 +59,13 @@ function readSession(row: Fields, memory: Memory): TranscriptEvent[] {
     model: asText(objectOf(row.model).id),
     agentVersion: asText(row.version),
     parentId: asText(row.parent_id),
-    // Until a model has named it.
+    // The default, until a model has named the session.
     title: title?.startsWith("New session - ") ? undefined : title,
   };
   return sessionFacts(memory, facts, instantOf(row.time_updated));
 }
 
-/** What names a message in all its copies. */
+/** A key that is the same for a message and all its copies. */
 function keyOfMessage(message: Fields, id: string): string {
   const created = asCount(asObject(message.time).created);
   return created === 0 ? id : `${asText(message.role) ?? ""}@${created}`;
@@ -73,7 +73,7 @@ function keyOfMessage(message: Fields, id: string): string {
 
 function readMessage(message: Fields, id: string, memory: Memory): TranscriptEvent[] {
   const { created, completed } = asObject(message.time);
-  // Until it is complete its tokens are none, and they are part of what names it.
+  // Before it is complete it has no tokens, and they are part of its name.
   if (message.role !== "assistant" || asCount(completed) === 0) return [];
   const { input, output, reasoning, cache } = asObject(message.tokens);
   const { read: cacheRead, write: cacheWrite } = asObject(cache);
@@ -114,7 +114,7 @@ function readPart(row: Fields, data: Fields, memory: Memory): TranscriptEvent[] 
   }
   const { start, end } = asObject(data.time);
   const text = textOf(data.text);
-  // It grows until it has ended.
+  // A text grows until it has ended.
   if (text === undefined || asCount(end) === 0) return [];
   const key = `${callId}:${asCount(start)}`;
   return [{ type: "reply", ...common, at: instantOf(end), key, callId, model: asText(message.modelID), text }];
@@ -130,7 +130,7 @@ function readTool(row: Fields, data: Fields, memory: Memory): TranscriptEvent[] 
   const state = asObject(data.state);
   const status = asText(state.status) ?? "";
   const toolId = asText(data.callID) ?? asText(row.id);
-  // What is pending is not written to its end.
+  // A pending call is not written completely yet.
   if (toolId === undefined || status === "pending") return [];
   const message = objectOf(row.message);
   const callId = keyOfMessage(message, asText(row.message_id) ?? "");
@@ -170,7 +170,7 @@ function readEdits(state: Fields): Edit[] {
   const metadata = asObject(state.metadata);
   const input = asObject(state.input);
   const path = asText(input.filePath) ?? asText(metadata.filepath);
-  // A patch tells of its files, several edits of one file of each.
+  // `files` are the files of a patch, `results` several edits of one file.
   const several = [...asObjects(metadata.files), ...asObjects(metadata.results)].slice(0, MAX_FILES);
   const edits = [metadata, ...several].flatMap((change) => {
     const file = asText(change.movePath) ?? asText(change.filePath) ?? path;
@@ -179,6 +179,6 @@ function readEdits(state: Fields): Edit[] {
   });
   if (edits.length > 0 || path === undefined || typeof input.content !== "string") return edits;
   const whole = editOfWhole(path, input.content);
-  // Nobody tells what stood there before.
+  // How many lines were replaced is not reported.
   return [metadata.exists === false ? whole : { path, startLine: 1, endLine: whole.endLine }];
 }

@@ -1,4 +1,4 @@
-/** What the readers of all agents have in common: they take anything, cap what they pass on, and tell a thing once. */
+/** What the readers of all agents share: they accept anything, cap what they pass on, and report a fact once. */
 import { isObject } from "../../kit/json.ts";
 import { exceededBoundNow, type JsonLimits } from "../../kit/json-bounds.ts";
 import { beginning } from "../../kit/strings.ts";
@@ -7,10 +7,10 @@ import { readUsage } from "../usage.ts";
 import { asDateTime, asObject, asText, type Fields, parseJson, readInstant } from "../values.ts";
 import type { Edit, SessionEvent, TranscriptEvent, TranscriptReader, Usage } from "./transcript.ts";
 
-/** What every reader remembers, beside what only its agent needs: plain JSON, short. */
+/** The state that every reader keeps, beside that of its agent: plain JSON, short. */
 export interface Memory {
   sessionId: string;
-  /** What was last said of the session. */
+  /** The facts of the session that were reported last. */
   said: SessionFacts;
   commits: CommitWatch;
 }
@@ -22,7 +22,7 @@ export function newMemory(sessionId: string): Memory {
   return { sessionId, said: {}, commits: { made: false, making: [], asking: [] } };
 }
 
-/** Far above what agents write, and below what holds a process for seconds. A short record cannot. */
+/** Far above what agents write, and below what would occupy a process for seconds. Short records cannot, so they are not judged. */
 const LIMITS: JsonLimits = { depth: 1_000, values: 1_000_000, containers: 200_000, beginnings: 50_000 };
 const UNJUDGED_CHARS = 256 * 1024;
 
@@ -41,7 +41,7 @@ export function readerOf<M extends Memory>(
   return {
     read(record) {
       if (record.length > UNJUDGED_CHARS && exceededBoundNow(record, LIMITS)) return [unknownKind(undefined)];
-      // Editors and shells of Windows put a mark before the first.
+      // Editors and shells of Windows put a byte order mark before the first record.
       const fields = parseJson(record.replace(/^\uFEFF/, ""));
       if (!isObject(fields)) return [unknownKind(undefined)];
       try {
@@ -50,7 +50,7 @@ export function readerOf<M extends Memory>(
         return [unknownKind(undefined)];
       }
     },
-    // A title is text of the session's, which whoever keeps this may not be allowed to keep.
+    // Without the title: it is text of the session, and whoever stores this may have to store no text.
     carry: () => structuredClone({ ...own, said: { ...own.said, title: undefined } }),
   };
 }
@@ -91,8 +91,8 @@ export function sessionFacts(memory: Memory, facts: SessionFacts, at: string | u
 
 const MAX_FACT_CHARS = 1024;
 /**
- * Far more than is kept of a text, 65,536 UTF-16 units at most: whoever takes secrets out and cuts it must see those over the cut whole,
- * and that there is more.
+ * Far more than the 65,536 UTF-16 units that are kept of a text. So redaction sees secrets across the cut whole, and the cut text says that
+ * there was more.
  */
 const MAX_TEXT_BYTES = 256 * 1024;
 /** Longer runs of its alphabet are data in base64, not words. */
@@ -100,7 +100,7 @@ const BASE64 = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{1024,}={0,2}/g;
 const MIN_BASE64_CHARS = 1024;
 const isBase64Char = (char: string) => /[A-Za-z0-9+/]/.test(char);
 
-/** Whether a text may hold such a run, which covers one of the places that are looked at: spares searching most texts. */
+/** Whether a text may hold such a run, by looking at places of which every run covers one. That spares searching most texts. */
 function hasBase64(text: string): boolean {
   for (let at = MIN_BASE64_CHARS - 1; at < text.length; at += MIN_BASE64_CHARS) {
     let [from, to] = [at, at];
@@ -121,7 +121,7 @@ function capped(text: string, most: number): string {
 /** A text as it leaves a reader: 256 KiB at most, without data in base64. Undefined when there is none. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
-  // Enough for what is kept even where a picture stands before it.
+  // Enough to fill the cap even after a picture was taken out.
   const text = value.slice(0, 4 * MAX_TEXT_BYTES);
   return capped(hasBase64(text) ? text.replace(BASE64, "[image]") : text, MAX_TEXT_BYTES);
 }
@@ -162,7 +162,7 @@ export function inputOf(value: unknown): unknown {
 
 /**
  * Tokens as a provider or agent writes them.
- * @returns undefined when it tells of none
+ * @returns undefined when there are none
  */
 export function usageOf(id: string, value: unknown, requestId?: string): Usage | undefined {
   const usage = readUsage(value);
@@ -205,7 +205,7 @@ export function editOfWhole(path: string, content: string): Edit {
   return { path, startLine: 1, endLine: lines, added: lines, removed: 0 };
 }
 
-/** Follows the commands of a session, because an id alone in an output is a new commit's only behind `git commit`. */
+/** Follows the commands of a session: an id alone in an output is that of a new commit only after `git commit`. */
 export interface CommitWatch {
   /** Whether a commit was made that nobody has asked the id of. */
   made: boolean;
@@ -227,13 +227,13 @@ export function watchCommand(watch: CommitWatch, toolId: string, command: unknow
   const [makes, asks] = [COMMITS.test(head), ASKS_HEAD.test(head)];
   if (makes) watch.making = [...watch.making, toolId].slice(-MAX_TOOLS);
   if (asks) watch.asking = [...watch.asking, toolId].slice(-MAX_TOOLS);
-  // Who asks later may ask for another reason.
+  // A question that comes later may have another reason.
   if (!makes && !asks) watch.made = false;
 }
 
 /**
- * Commits that a tool's output tells of: in git's words, `[main 1a2b3c4] subject`, or by the id that was asked for in the same
- * command as a commit that git said nothing of, or in the next one.
+ * Commits that a tool's output reports: in git's words, `[main 1a2b3c4] subject`, or as the answer to a question for the id of HEAD, when
+ * git said nothing of a commit in the same command or in the one before.
  */
 export function commitsOf(watch: CommitWatch, toolId: string, output: string | undefined, failed: boolean): string[] {
   const [makes, asks] = [watch.making.includes(toolId), watch.asking.includes(toolId)];

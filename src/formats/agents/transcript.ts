@@ -1,8 +1,9 @@
 /**
- * What the transcripts of all agents are read into, record by record; how one is written is its format's business.
+ * The events that the transcripts of all agents are read into, record by record. How an agent writes its transcript is the business of its
+ * format.
  *
- * A transcript grows while it is read, is copied when a session is forked, and is read again when its file was replaced. So every
- * event names itself: `key` is the same wherever the record stands, and an event that is read again has the key that it had.
+ * A transcript grows while it is read, is copied when a session is forked, and is read again when its file was replaced. So every event
+ * names itself: `key` is the same wherever the record stands, and an event that is read again has the key that it had.
  */
 
 /** What every event says. */
@@ -18,7 +19,7 @@ interface Common {
   readonly at?: string | undefined;
 }
 
-/** Facts of a session; each that is said lays over what was said before. */
+/** Facts of a session; each replaces what was said before. */
 export interface SessionEvent extends Omit<Common, "key"> {
   readonly type: "session";
   /** The folder that the agent works in, absolute. */
@@ -59,7 +60,7 @@ export interface ToolCallEvent extends Common {
   readonly input: unknown;
 }
 
-/** Lines of a file that an edit wrote, 1-based and inclusive, as numbered once it was made; none where nobody tells where it was. */
+/** Lines of a file that an edit wrote, 1-based and inclusive, as numbered after the edit; absent when the place is not known. */
 export interface Edit {
   /** As written: absolute, or relative to the session's folder. */
   readonly path: string;
@@ -71,7 +72,7 @@ export interface Edit {
   readonly removed?: number | undefined;
 }
 
-/** What came back from a tool. One use may have several: agents tell of its output and of the files that it changed apart. */
+/** The result of a tool. One use may have several: some agents report its output and the files that it changed separately. */
 export interface ToolResultEvent extends Common {
   readonly type: "tool-result";
   readonly toolId: string;
@@ -83,7 +84,7 @@ export interface ToolResultEvent extends Common {
   readonly commits: readonly string[];
 }
 
-/** Tokens of one model call. The same is often told several times: the telling with the largest output is the whole. */
+/** Tokens of one model call. Agents often report a call several times: the report with the largest output is the complete one. */
 export interface UsageEvent extends Common {
   readonly type: "usage";
   readonly callId: string;
@@ -93,7 +94,7 @@ export interface UsageEvent extends Common {
   readonly costUsd?: number | undefined;
 }
 
-/** As the service understands them: the input counts what was neither read from nor written to a cache. */
+/** As the service counts them: the input is without what was read from or written to a cache. */
 export interface Tokens {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -103,7 +104,7 @@ export interface Tokens {
 }
 
 export interface Usage extends Tokens {
-  /** The provider's id of the message, or what names the call as well: the same in a fork, another for another call. */
+  /** The provider's id of the message, or another name of the call that a fork keeps and no other call has. */
   readonly id: string;
   readonly requestId?: string | undefined;
   /** What was written to a cache for five minutes and for an hour, where the provider prices these apart. */
@@ -146,11 +147,11 @@ export type TranscriptEvent =
 /** Reads the records of one transcript in their order. */
 export interface TranscriptReader {
   /**
-   * Reads one record: a line of a file, or a row as JSON. What it knows and nobody needs gives no event.
-   * Never throws: a record that cannot be read is an unknown one.
+   * Reads one record: a line of a file, or a row as JSON. A known record that nobody needs gives no event. Never throws: a record that
+   * cannot be read is an unknown one.
    */
   read(record: string): readonly TranscriptEvent[];
-  /** What it has to remember to go on behind this record: plain JSON of a few KB. */
+  /** The state that is needed to go on after this record: plain JSON of a few KB. */
   carry(): unknown;
 }
 
@@ -168,7 +169,7 @@ export interface AgentFormat {
   readonly revises?: boolean;
   /** @param carry what an earlier reader of the same transcript remembered; undefined at its beginning */
   open(place: TranscriptPlace, carry?: unknown): TranscriptReader;
-  /** Whether a record holds nothing that is read, judged by its first bytes alone: spares parsing what is long and useless. */
+  /** Whether a record is of no use, judged by its first bytes alone: spares parsing long ones. */
   skips?(head: string): boolean;
   /** The records of a transcript that is one document instead of lines; undefined when this one is not. */
   recordsOf?(document: string): readonly string[] | undefined;

@@ -2,7 +2,7 @@
 export interface Entry {
   /** As written, on one line, without the `##`; cut after 1,000 UTF-16 units. */
   readonly heading: string;
-  /** Among equal headings of one file, counted from its end, where the oldest mostly stands; 0 where there is no other. */
+  /** Number among equal headings of one file, counted from its end, where the oldest mostly stands; 0 for the only one. */
   readonly ordinal: number;
   /** YYYY-MM-DD, a day of the calendar. */
   readonly date: string;

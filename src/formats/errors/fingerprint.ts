@@ -21,8 +21,7 @@ export function fold(text: string): string {
 }
 
 /**
- * What tells classes of defects apart: SHA-256 of the folded rule; of the title where there is no rule or nothing is left
- * of it.
+ * The fingerprint of a class of defects: SHA-256 of the folded rule; of the title when there is no rule or nothing is left of it.
  * @returns undefined when nothing is left of either
  */
 export function fingerprintOf(rule: string | undefined, title: string): Buffer | undefined {

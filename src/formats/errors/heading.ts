@@ -39,7 +39,7 @@ export function readHeading(text: string): DatedHeading | undefined {
   };
 }
 
-/** What the heading of an entry is told apart by: its title, folded; "" where it has none. */
+/** The text by which an entry's heading is recognised: its title, folded; "" when it has none. */
 export function titleOfHeading(heading: string): string {
   return fold(readHeading(heading)?.title ?? "");
 }

@@ -3,14 +3,14 @@
 const MAX_COMMITS = 50;
 const MAX_FILES = 100;
 const MAX_WORD_CHARS = 512;
-/** An entry is a page or two. Looking through one of a megabyte would hold up everybody else, and is one piece. */
+/** UTF-16 units of an entry that are searched. An entry is a page or two; a search through a megabyte would hold up everybody else. */
 const SEARCHED_CHARS = 64 * 1024;
 
 const HEX = /\b[0-9a-fA-F]{7,40}\b/g;
 /** Part of a longer word, a UUID, a colour or a file's name. */
 const JOINED_BEFORE = /[\w#-]$|(?:^|[^.])\.$/;
 const JOINED_BEHIND = /^[\w-]|^\.\w/;
-/** Only digits or only letters are a commit where the text says so. */
+/** Text before a commit's id. Only digits, or only letters, are taken for an id where such text stands before them. */
 const SAID = /(?:commits?|sha|rev(?:ision)?)[\s:=#(`*"']{0,4}$|\/commits?\/$/i;
 
 /** Commits that a text names near its beginning, lower case, each once. */

@@ -25,7 +25,7 @@ const MAX_TITLE_CHARS = 500;
 const MAX_RULE_CHARS = 4_000;
 
 type Unnumbered = Omit<Entry, "ordinal" | "fingerprint"> & {
-  /** Of an entry that has neither rule nor title its whole text instead. */
+  /** The whole text instead, for an entry that has neither rule nor title. */
   readonly fingerprint: Buffer | string;
 };
 
@@ -46,8 +46,8 @@ export const parseFile = (markdown: string): ParsedFile => finish(parseSteps(mar
 const CONFLICT = /^<{7}(?: |$)/m;
 
 /**
- * A file's lines. Of what a merge left to be resolved (git-merge(1), HOW CONFLICTS ARE PRESENTED) the markers and all but our side are
- * blank: both would have entries twice, and rules with markers in them.
+ * A file's lines. Of a merge conflict that is not resolved (git-merge(1), HOW CONFLICTS ARE PRESENTED) only our side is kept; the other
+ * lines become blank. With both sides entries would occur twice, and rules would hold markers.
  */
 function linesOf(markdown: string): string[] {
   const lines = splitLines(markdown);

@@ -10,7 +10,10 @@ const LEAD = new RegExp(
   "iu",
 );
 const HEADING_LEAD = new RegExp(`^(?:${DECORATION}|[*_]){0,20}${WORDS}`, "iu");
-/** Rest of a label inside its bold: a number, a remark in parentheses, a colon. Longer ones are none: blanks may be told apart in many ways. */
+/**
+ * Rest of a label inside its bold: a number, a remark in parentheses, a colon. It is not tried on longer text, since blanks can match in
+ * many ways.
+ */
 const REST_OF_LABEL = /^\s*(?:#?\d{1,3}\s*)?(?:\([^()]{0,60}\))?[\s:：.\p{Pd}]*$/u;
 const MAX_REST_CHARS = 200;
 const isRestOfLabel = (text: string) => text.length <= MAX_REST_CHARS && REST_OF_LABEL.test(text);
@@ -55,7 +58,7 @@ function afterLead(line: string): string | undefined {
   const after = line.slice(lead[0].length);
   const mark = (lead[1] as string).replace("<", "</");
   const end = after.indexOf(mark);
-  // Where the bold goes on over the rule itself, only its end goes.
+  // When the bold includes the rule itself, only the mark that ends it is removed.
   const rest =
     end === -1 || isRestOfLabel(after.slice(0, end))
       ? after.slice(end === -1 ? 0 : end + mark.length)

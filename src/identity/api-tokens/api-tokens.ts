@@ -1,5 +1,5 @@
 /**
- * API tokens: which programs may read the records of a team, or of the whole installation, or administer, and how often they do.
+ * API tokens, with which programs read the records of a team or of the whole installation, or administer; and how often they do.
  * Not here: what is read with one (share/read-api), tokens that ask brains questions (read-tokens).
  */
 export { devicesOfPerson, isOf, teamRead } from "./narrow.ts";

@@ -3,13 +3,13 @@ import { fail, malformed, notFound } from "../../kit/problem.ts";
 import { type Device, listDevices } from "../devices/devices.ts";
 import { findTeam } from "../teams/teams.ts";
 
-/** What a program names in its queries: a team, a person. */
+/** The parts of a program's query that name a team or a person. */
 
 /**
- * The team that is read.
- * @param own the only one that may be; null for any
- * @param named what the query names, if anything; a team's name will do where any may be read
- * @throws Problem notFound (404) for another than its own, malformed (400) where it must be named
+ * The team that a query reads.
+ * @param own the only team that the token may read; null for any
+ * @param named the team in the query, if any; its name will do when the token may read all teams
+ * @throws Problem notFound (404) for a team that is not the token's own, malformed (400) when the query has to name one
  */
 export function teamRead(core: Core, own: string | null, named: string | undefined): string {
   if (own !== null) return named === undefined || named === own ? own : fail(notFound, "There is no such team.");
@@ -18,7 +18,7 @@ export function teamRead(core: Core, own: string | null, named: string | undefin
   return findTeam(core, named)?.id ?? fail(notFound, "There is no such team.");
 }
 
-/** The devices that are a person's now; undefined where nobody is named. @param person id or e-mail address */
+/** The devices that belong to a person now; undefined when no person is given. @param person id or e-mail address */
 export function devicesOfPerson(core: Core, teamId: string, person: string | undefined): readonly string[] | undefined {
   if (person === undefined) return undefined;
   return listDevices(core, teamId)
@@ -26,7 +26,7 @@ export function devicesOfPerson(core: Core, teamId: string, person: string | und
     .map(({ id }) => id);
 }
 
-/** Tells whether a device is somebody's now. @param person id or e-mail address */
+/** Makes a test whether a device belongs to a person now. @param person id or e-mail address */
 export function isOf(person: string): (device: Device) => boolean {
   const email = person.toLowerCase();
   return ({ person: owner }) => owner !== null && (owner.id === person || owner.email.toLowerCase() === email);

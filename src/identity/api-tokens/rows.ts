@@ -4,7 +4,7 @@ export interface TokenRow {
   readonly id: string;
   /** Null for all teams. */
   readonly teamId: string | null;
-  /** Who answers for it; null for nobody. */
+  /** The person who answers for it; null for nobody. */
   readonly userId: string | null;
   readonly name: string;
   /** A JSON array. */

@@ -13,12 +13,12 @@ import { findUser, getUser } from "../people/people.ts";
 import { rows, type TokenRow } from "./rows.ts";
 
 const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
-/** In days, by what a token may do. */
+/** The longest lifetime in days, by scope. */
 export const MAX_LIFETIME_DAYS = { read: 365, admin: 30 } as const;
 const MAX_NAME_CHARS = 100;
-/** Tokens of one team, or of the installation, that work at the same time. */
+/** Working tokens of one team, or of the installation, at most. */
 const MAX_LIVE = 100;
-/** What a token may do: read what its team's people see, or do by remote commands what its owners and admins do, and read as well. */
+/** What a token may do. `read`: read what its team's people see. `admin`: also do by remote commands what its owners and admins do. */
 export type ApiScope = keyof typeof MAX_LIFETIME_DAYS;
 
 /** A program that reads with an API token. */
@@ -32,11 +32,11 @@ export interface ApiPrincipal {
 export interface NewApiToken {
   /** The team that it reads; null for all teams. */
   readonly teamId: string | null;
-  /** Who answers for it: it works while they may manage the team, or are an operator. Null for a program of nobody's. */
+  /** The person who answers for it: it works while they may manage the team, or are an operator. Null when nobody does. */
   readonly userId: string | null;
   /** What it will be recognised by. */
   readonly name: string;
-  /** A minute to a year, of an admin's to 30 days; 90 days when left out, which an admin's may not. */
+  /** A minute to a year, 90 days when left out. For `admin` up to 30 days, and it may not be left out. */
   readonly lifetimeMs?: number | undefined;
   /** `read` when left out. */
   readonly scope?: ApiScope | undefined;
@@ -106,7 +106,7 @@ function readLifetime(scope: ApiScope, lifetimeMs: number | undefined): number {
   return lives;
 }
 
-/** Whether a person may read all of a team, or of all teams, by a program. */
+/** Whether a person may have a token for a team, or for all teams. */
 function mayHold(core: Core, userId: string, teamId: string | null): boolean {
   const user = findUser(core, userId);
   if (user?.disabledAt !== null) return false;
@@ -117,7 +117,7 @@ function mayHold(core: Core, userId: string, teamId: string | null): boolean {
 /** An API token as lists show it. */
 export interface ApiTokenFacts extends Omit<TokenRow, "scopes"> {
   readonly scopes: readonly string[];
-  /** `suspended`: whoever answers for it may not have it at the moment. */
+  /** `suspended`: the person who answers for it may not have it at the moment. */
   readonly status: "active" | "expired" | "revoked" | "suspended";
 }
 
@@ -132,7 +132,7 @@ function statusOf(core: Core, { revokedAt, expiresAt, userId, teamId }: TokenRow
 }
 
 /**
- * Whose an API token is; undefined when it is nobody's or does not work. The form and check characters are tried first, so that
+ * The principal of an API token; undefined when it is nobody's or does not work. The form and check characters are tried first, so that
  * guesses and other kinds of tokens cost no query; the look-up is by SHA-256, so its timing tells nothing of stored tokens.
  */
 export function findApiPrincipal(core: Core, token: string): ApiPrincipal | undefined {
@@ -155,7 +155,7 @@ export function listApiTokens(core: Core, teamId?: string | null): ApiTokenFacts
   return (teamId === undefined ? tokens.all() : ofTeam.all(teamId)).map((row) => factsOf(core, row));
 }
 
-/** API tokens of a team, or of the installation where it is null, that work now and will not any more at an instant. */
+/** Working API tokens of a team, or of the installation when it is null, that will have expired at an instant. */
 export const expiringApiTokens = (core: Core, teamId: string | null, until: number): ApiTokenFacts[] =>
   rows(core.store)
     .expiring.all(teamId, core.clock.now(), until)
@@ -164,9 +164,9 @@ export const expiringApiTokens = (core: Core, teamId: string | null, until: numb
 
 /**
  * Ends an API token.
- * @param teamId whose it must be; anybody's when undefined
+ * @param teamId the team that it must belong to; any when undefined
  * @returns false when it was revoked before
- * @throws Problem 404 when there is none such
+ * @throws Problem 404 when there is no such token
  */
 export function revokeApiToken(core: Core, id: string, by: Actor, teamId?: string): Promise<boolean> {
   return core.store.write(() => {
@@ -210,6 +210,6 @@ export const apiTokenIdsOf = (core: Core, userId: string): string[] =>
     .ofUser.all(userId)
     .map(({ id }) => id);
 
-/** Row change: revokes the tokens that a person answers for, and leaves nothing of them but their ids. @returns how many changed */
+/** Row change: revokes the tokens that a person answers for, and erases all of them but their ids. @returns how many changed */
 export const eraseApiTokens = (core: Core, userId: string): number =>
   rows(core.store).erase.run({ userId, now: core.clock.now(), limit: MAX_ERASED_ROWS }).changes;

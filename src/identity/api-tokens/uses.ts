@@ -4,12 +4,12 @@ import { fail, unauthorized } from "../../kit/problem.ts";
 import { rows } from "./rows.ts";
 import type { ApiPrincipal } from "./tokens.ts";
 
-/** For so long it is known how often a token was used. */
+/** Days for which the uses of a token are kept. */
 const KEPT_DAYS = 400;
 
 /**
- * Counts a read of an API token's; what was found may be shown once this has resolved. Programs that page ask thousands of times
- * a day: what they ask for is counted by day and operation, where a person's question is written down.
+ * Counts a read by an API token. What was read may be shown once this has resolved. Reads are counted by day and operation, while questions
+ * of people are written down: programs that page ask thousands of times a day.
  * @param operation the endpoint's id
  * @throws Problem unauthorized when the token was revoked while it was reading
  */

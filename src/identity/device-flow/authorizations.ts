@@ -10,14 +10,14 @@ import { makeRoom } from "./make-room.ts";
 import { type AuthorizationRow, type Channel, rows } from "./rows.ts";
 
 export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
-/** An expired one stays this much longer, so that its tool is told that it expired and not that it never was. */
+/** An expired authorization stays this much longer, so that its tool is told that it expired and not that it never existed. */
 const KEPT_AFTER_MS = 15 * MINUTE_MS;
-/** Authorizations held at most, in whatever state; and how many stay when room is made, so that it is made seldom. */
+/** Authorizations held at most, in whatever state; and how many stay when room is made, so that this happens seldom. */
 const MAX_AUTHORIZATIONS = 50_000;
 const KEPT_AUTHORIZATIONS = 45_000;
 const DEVICE_CODE_BYTES = 32;
 
-/** Where a tool asks from, for the person to recognise it by. */
+/** Where a tool's request came from, by which the person can recognise it. */
 export interface Requester {
   readonly channel: Channel | null;
   readonly ip: string;
@@ -51,7 +51,7 @@ export async function startAuthorization(core: Core, from: Requester): Promise<S
     rows(core.store).removeExpired.run(now - KEPT_AFTER_MS);
     if (isFull(core)) fail(tooManyWaiting, { retryAfterSeconds: 60 });
     let userCode = newUserCode(core.random);
-    // Among 50,000 of 20^8 a second try is rare and a third is not seen in a lifetime.
+    // With 50,000 codes of 20^8 a second try is rare, and a third is not to be expected in a lifetime.
     while (rows(core.store).pending.get(userCode)) userCode = newUserCode(core.random);
     rows(core.store).insertAuthorization.run({
       ...from,

@@ -1,5 +1,5 @@
 /**
- * Device flow: how a command-line tool gets a person's access token by device authorization (RFC 8628), and whose such a token is.
+ * Device flow: how a command-line tool gets a person's access token by device authorization (RFC 8628), and the check of such a token.
  * Not here: people and their browser sign-ins (people, sign-in), the page that asks a person (dashboard), signing keys (license).
  */
 export {

@@ -4,10 +4,11 @@ import { draw, type Quota } from "../../kit/buckets.ts";
 import { fail, rateLimited } from "../../kit/problem.ts";
 
 /*
- * Wrong user codes that are borne (RFC 8628 section 5.1). A code is one of 20^8 = 2.56e10. A person gets 10 wrong ones at once
- * and 2 a minute after them, 2,890 in a day: against 100 codes that wait all day, one chance in 89,000. Everybody at one address
- * together gets 100 and 20 a minute, 28,900 in a day: one in 8,900. Whoever entered none is not held up by the others, which adds one
- * guess an account; accounts are made by invitation. A hit lets a stranger's tool act as the guesser, never the other way round.
+ * Wrong user codes that are tolerated (RFC 8628 section 5.1). A code is one of 20^8 = 2.56e10. A person may enter 10 wrong ones at once and
+ * 2 a minute after them, 2,890 in a day: against 100 codes that wait all day, one chance in 89,000. All people at one address together have
+ * 100 and 20 a minute, 28,900 in a day: one in 8,900. A person without a wrong entry is not held up by the others at the address, which
+ * adds one guess for each account; accounts are made by invitation. A hit lets a stranger's tool act as the guesser, never the other way
+ * round.
  */
 const OF_PERSON: Quota = { count: 10, seconds: 5 * 60 };
 /** An office behind one address. */
@@ -22,7 +23,7 @@ const people = slot((): FullAt => new Map());
 const addresses = slot((): FullAt => new Map());
 
 /**
- * Makes whoever guesses user codes wait. Only wrong entries count, so call this before an entry is looked at, and what it
+ * Makes people who guess user codes wait. Only wrong entries count: call this before an entry is looked at, and the function that it
  * returns once the entry turned out to be nobody's code.
  * @param userId who enters
  * @param ip from where

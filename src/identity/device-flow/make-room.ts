@@ -3,14 +3,14 @@ import { blocksOf } from "../../kit/address.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { rows } from "./rows.ts";
 
-/** Rows that one transaction takes away, and that are looked at before others have a turn. */
+/** Rows that one transaction removes, and rows that are read before others have a turn. */
 const STEP_ROWS = 1_000;
 
 const underWay = slot((): { work: Promise<void> | undefined } => ({ work: undefined }));
 
 /**
- * Makes room among authorizations that nobody has answered yet: those go of whose address blocks most wait, the oldest first, until
- * each block has an even share or less. Who begins one elsewhere is not kept out by them, however many they are.
+ * Makes room among authorizations that nobody has answered. The blocks of addresses with most of them lose their oldest, until each block
+ * has an even share or less. So a flood from some blocks does not keep out people elsewhere.
  * @param most authorizations that may stay
  */
 export function makeRoom(core: Core, most: number): Promise<void> {
@@ -38,7 +38,7 @@ async function drop(core: Core, most: number): Promise<void> {
   }
 }
 
-/** Of each provider's sites what waits, oldest first. */
+/** The waiting authorizations by provider and site, oldest first. */
 async function readWaiting(core: Core) {
   const yieldNow = cooperative(core.clock);
   const waitingByBlock = new Map<string, Map<string, Buffer[]>>();
@@ -60,7 +60,7 @@ async function readWaiting(core: Core) {
 const sizeOf = (sites: ReadonlyMap<string, { readonly length: number }>): number =>
   sites.values().reduce((sum, { length }) => sum + length, 0);
 
-/** How much each may have so that all together have no more than `most`, and nobody less than they need while others have more. */
+/** The largest size that each may have for all together to have `most`; one that needs less leaves its share to the others. */
 function evenShare(sizes: readonly number[], most: number): number {
   let left = Math.max(0, most);
   const ascending = sizes.toSorted((a, b) => a - b);

@@ -48,12 +48,12 @@ export class Pacing {
     this.#paces.set(key, { goodAt: now, intervalMs: INTERVAL_SECONDS * SECOND_MS, until: now + lifetimeMs });
   }
 
-  /** Forgets an authorization that is over. */
+  /** Forgets a finished authorization. */
   forget(key: string): void {
     this.#paces.delete(key);
   }
 
-  /** Tools that stopped polling leave here: those at the front were first polled longest ago. */
+  /** Removes the oldest entries: tools that stopped polling are at the front. */
   #makeRoom(now: number): void {
     for (const [key, { until }] of this.#paces) {
       if (until > now && this.#paces.size < this.#max) return;

@@ -7,10 +7,10 @@ import { pacing } from "./pacing.ts";
 import { type AuthorizationRow, rows } from "./rows.ts";
 import { openAccount, type SignedToken, signToken, storeToken } from "./tokens.ts";
 
-/** Where an authorization stands for the tool that polls it. `over` is denied or redeemed. */
+/** The state of an authorization for the tool that polls it. `over` is denied or redeemed. */
 type Standing = "unknown" | "over" | "expired" | "pending" | "approved";
 
-/** What was decided outranks time: a denial stays one after the code expired. An approval that nobody fetched expires. */
+/** A decision outranks time: a denied code stays denied after it expired. An approval that nobody fetched expires. */
 function judgeAuthorization(
   authorization: Pick<AuthorizationRow, "status" | "expiresAt"> | undefined,
   now: number,

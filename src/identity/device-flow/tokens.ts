@@ -15,7 +15,7 @@ export const TYP = "at+jwt";
 export const TOKEN_LIFETIME_MS = 30 * DAY_MS;
 const CLIENT_ID = "reckon-cli";
 
-/** A token that is signed but not stored: until it is, it opens nothing. */
+/** A token that is signed but not stored yet: before it is stored, it opens nothing. */
 export interface SignedToken {
   /** Its `jti`. */
   readonly id: string;
@@ -62,7 +62,7 @@ export async function createCliToken(core: Core, user: Person, by: Actor): Promi
   return signed;
 }
 
-/** Tokens that are neither revoked nor expired, newest first. @param userId whose; everybody's when null */
+/** Tokens that are neither revoked nor expired, newest first. @param userId of this person; of everybody when null */
 export function listCliTokens(core: Core, userId: string | null): (TokenRow & { readonly email: string })[] {
   const now = core.clock.now();
   const tokens = userId === null ? rows(core.store).tokens.all(now) : rows(core.store).tokensOf.all(userId, now);
@@ -91,8 +91,8 @@ export function revokeCliToken(core: Core, userId: string | null, id: string, by
 }
 
 /**
- * Takes back what a person approved and no tool has fetched yet, because whoever approved it may have been somebody else. Call
- * inside the transaction that changes the password.
+ * Withdraws a person's approvals that no tool has fetched yet, since somebody else may have given them in the person's name. Call inside
+ * the transaction that changes the password.
  */
 export function withdrawApprovals(core: Core, userId: string): void {
   rows(core.store).withdraw.run(userId);
@@ -111,7 +111,7 @@ export function endCliTokens(core: Core, { id: userId, email }: Person, by: Acto
   }
 }
 
-/** Whose account a token may be signed for. @returns undefined when it is closed or gone */
+/** The person for whom a token may be signed. @returns undefined when the account is closed or gone */
 export function openAccount(core: Core, userId: string | null): Person | undefined {
   const user = userId === null ? undefined : findUser(core, userId);
   return user?.disabledAt === null ? user : undefined;

@@ -15,12 +15,12 @@ interface CliPrincipal {
   readonly email: string;
 }
 
-/** Longer than any token of ours; what is longer is not read. */
+/** Longer than any token of ours; a longer one is not read. */
 const MAX_CHARS = 4_096;
 /** `last_used_at` is written at most once in this time. */
 const USED_EVERY_MS = MINUTE_MS;
 
-/** The key that a compact JWS claims to be signed with; undefined when it says nothing of the kind. */
+/** The key that a compact JWS claims to be signed with; undefined when it names none. */
 function claimedKey(token: string): string | undefined {
   try {
     const header: unknown = JSON.parse(Buffer.from(token.split(".", 1)[0] as string, "base64url").toString("utf8"));
@@ -32,8 +32,8 @@ function claimedKey(token: string): string | undefined {
 }
 
 /**
- * Whose a CLI access token is. Algorithm, type, issuer and audience are pinned (RFC 9068 section 4), the key is one that
- * signs or signed here, and the token's row must say that it still holds.
+ * The principal of a CLI access token. Algorithm, type, issuer and audience are pinned (RFC 9068 section 4), the key is one that signs or
+ * signed here, and the token's row must be valid.
  * @returns undefined for everything else: a licence, an expired or revoked token, a closed account
  */
 async function findCli(core: Core, accessToken: string): Promise<CliPrincipal | undefined> {
@@ -54,7 +54,7 @@ async function findCli(core: Core, accessToken: string): Promise<CliPrincipal | 
   return { tokenId: token.id, userId: user.id, email: user.email };
 }
 
-/** A full disk must not shut people out: what could not be noted now is noted with a later use. */
+/** Notes that a token was used. A full disk must not shut people out: a use that cannot be noted now is noted with a later one. */
 async function noteUse(core: Core, { id, lastUsedAt }: TokenRow, now: number): Promise<void> {
   if (lastUsedAt !== null && now >= lastUsedAt && now - lastUsedAt < USED_EVERY_MS) return;
   try {

@@ -6,7 +6,7 @@ import { findUser, findUsers, type ListedUser } from "../people/people.ts";
 import { getTeam, type Team } from "../teams/teams.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
-/** Whose a device is. */
+/** The person that a device belongs to. */
 export type DevicePerson = Pick<ListedUser, "id" | "email" | "name" | "disabledAt">;
 
 /** Somebody in a team, by id or e-mail address; undefined for anybody else. */
@@ -18,8 +18,8 @@ export function findTeammate(core: Core, teamId: string, idOrEmail: string): Dev
 }
 
 /**
- * Whether somebody may connect machines of their own: a team's owners and admins; its members, and who sees only their own, while it lets
- * them; viewers never.
+ * Whether a person may connect machines of their own: owners and admins always; members, and people who see only their own, while the team
+ * allows it; viewers never.
  */
 export function mayBind(core: Core, { id, bindingClosedAt }: Team, userId: string): boolean {
   const role = roleIn(core, id, userId);
@@ -30,13 +30,13 @@ export function mayBind(core: Core, { id, bindingClosedAt }: Team, userId: strin
 /** The people of some devices, by id. */
 export function peopleOf(core: Core, devices: readonly { readonly personId: string | null }[]) {
   const ids = new Set<string>();
-  // Most of tens of thousands are nobody's.
+  // Of tens of thousands of devices most belong to nobody.
   for (const { personId } of devices) if (personId !== null) ids.add(personId);
   const users = ids.size === 0 ? [] : findUsers(core, [...ids], "");
   return new Map<string | null, DevicePerson>(users.map((user) => [user.id, user]));
 }
 
-/** @param teamId whose device it must be; any team's where it is not given @throws Problem 404 */
+/** @param teamId the team that the device must be in; any team when left out @throws Problem 404 */
 export function knownDevice(core: Core, deviceId: string, teamId?: string): DeviceRow {
   const device = rows(core.store).device.get(deviceId);
   if (device && (teamId === undefined || device.teamId === teamId)) return device;
@@ -44,9 +44,9 @@ export function knownDevice(core: Core, deviceId: string, teamId?: string): Devi
 }
 
 /**
- * Says whose a device is: its sessions and its spend count as that person's from then on, what it sent before included.
+ * Assigns a device to a person: its sessions and its spend count as theirs from then on, also what it sent before.
  * @param idOrEmail somebody in the device's team; null for nobody
- * @param teamId whose device it must be; any team's where it is not given
+ * @param teamId the team that the device must be in; any team when left out
  * @returns false when it was so already
  * @throws Problem 404 for an unknown device, 409 for somebody who is not in the team
  */

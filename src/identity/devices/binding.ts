@@ -13,7 +13,7 @@ import { noteSeats } from "./seats.ts";
 
 export const TOKEN_LIFETIME_MS = 90 * DAY_MS;
 
-/** How stale `last_seen_at` may be: written at most once in this time, so that a busy device costs no extra row a request. */
+/** `last_seen_at` is written at most once in this time, so that a busy device costs no extra write for each request. */
 const SEEN_EVERY_MS = MINUTE_MS;
 
 export interface Binding {
@@ -21,7 +21,7 @@ export interface Binding {
   readonly deviceToken: string;
   readonly expiresAt: number;
   readonly team: Team;
-  /** Whose machine it is now; null for nobody's. */
+  /** The person that the machine belongs to now; null for nobody. */
   readonly person: DevicePerson | null;
 }
 
@@ -68,7 +68,10 @@ export function bindDevice(
   });
 }
 
-/** Whose machine it becomes. @throws Problem codeExpired (400) when they have left meanwhile, or may not connect any more */
+/**
+ * The person that the machine will belong to.
+ * @throws Problem codeExpired (400) when they have left meanwhile, or may not connect any more
+ */
 function nextPerson(core: Core, team: Team, personId: string | null): DevicePerson | null {
   if (personId === null) return null;
   const person = findTeammate(core, team.id, personId);
@@ -76,13 +79,13 @@ function nextPerson(core: Core, team: Team, personId: string | null): DevicePers
   return person;
 }
 
-/** What is said to a device whose binding has ended. */
+/** The message for a device whose binding has ended. */
 export const disconnected = "The device was disconnected; connect it again with a new code.";
 
 /**
- * Notes that a device was heard of; call inside the transaction that stores what it said. Its body may have been long in coming since its
- * token was judged, and what were stored once its binding had ended for an erasure would stay.
- * @param userAgent what it calls its program, as `readUserAgent` gives it; null leaves what is known
+ * Notes that a device was heard of; call inside the transaction that stores its delivery. The body may have taken long to arrive after the
+ * token was judged: content stored after an erasure had ended the binding would stay.
+ * @param userAgent the name of its program, as `readUserAgent` gives it; null leaves the known one
  * @throws Problem unauthorized (401) once its binding has ended
  */
 export function touchDevice(
@@ -117,7 +120,7 @@ export const deviceActor = (id: string, label: string | null, ip: string | null)
   ip,
 });
 
-/** Looks devices up, each once: whose one is, and what it is called. */
+/** Looks up the team and label of devices, each once. */
 export function deviceFinder(core: Core) {
   const known = new Map<string, { readonly teamId: string; readonly label: string | null } | undefined>();
   return (deviceId: string) => known.getOrInsertComputed(deviceId, () => rows(core.store).nameOf.get(deviceId));

@@ -10,29 +10,32 @@ import { type OpenCode, rows } from "./rows.ts";
 export interface ConnectCode {
   /** Shown once; only its SHA-256 is stored. */
   readonly code: string;
-  /** Names the code without telling it, as `listOpenCodes` does. */
+  /** Identifies the code without revealing it, as `listOpenCodes` does. */
   readonly id: string;
   readonly teamId: string;
   readonly expiresAt: number;
   /** How many machines it may connect. */
   readonly uses: number;
-  /** For how long it binds each, in milliseconds; null where they renew their tokens. */
+  /** For how long it binds each machine, in milliseconds; null for machines that renew their tokens. */
   readonly bindsForMs: number | null;
 }
 
-/** What codes may be. */
+/** Bounds on connect codes. */
 export const CODE_LIMITS = {
-  /** How long a code for one machine works by default, and at most: until it is used it lies about in chats and terminals. */
+  /** How long a code for one machine works by default, and at most: until it is used, it lies in chats and terminals. */
   lifetimeMs: 15 * MINUTE_MS,
   maxLifetimeMs: DAY_MS,
-  /** Codes for a fleet lie in the tool that sets machines up: days that they work, machines for each, and codes made at once, at most. */
+  /**
+   * Codes for a fleet, which are kept in the tool that sets machines up: days that they work, machines for each, and codes made at once, at
+   * most.
+   */
   maxFleetDays: 90,
   maxUses: 100_000,
   maxAtOnce: 1_000,
   /** How long a machine that lives for one job is bound. */
   minBindingMs: MINUTE_MS,
   maxBindingMs: 7 * DAY_MS,
-  /** Open ones that a page lists. */
+  /** Open codes that a page lists. */
   listed: 200,
 } as const;
 
@@ -40,7 +43,7 @@ export const CODE_LIMITS = {
  * Mints a connect code for one machine of a team.
  * @param by who mints it; people are shown their name
  * @param lifetimeMs how long it may be exchanged
- * @param personId whose the machine becomes that is connected with it; null for nobody's
+ * @param personId the person who gets the machine that is connected with it; null for nobody
  */
 export function createCode(
   core: Core,
@@ -62,7 +65,7 @@ export interface FleetCodes {
   readonly bindsForMs: number | null;
 }
 
-/** Mints codes whose machines are nobody's until they are assigned, all of them or none. */
+/** Mints codes, all of them or none. Their machines belong to nobody until they are assigned. */
 export function createFleetCodes(
   core: Core,
   teamId: string,
@@ -81,7 +84,7 @@ function storeCode(
   by: Actor,
 ): ConnectCode {
   const team = findTeam(core, teamId);
-  // What the other server took over holds no code that is made here later.
+  // The other server took the team over without codes that are made here later.
   if (team?.movedTo) fail(conflict, `${team.name} moved to ${team.movedTo}: make codes there.`);
   const code = newConnectCode(core.random);
   const digest = codeDigest(code) as Buffer;
@@ -99,7 +102,7 @@ function storeCode(
   return { code, id, teamId, expiresAt, uses, bindsForMs };
 }
 
-/** How much of a code's digest names it. */
+/** Bytes of a code's digest that serve as its id. */
 export const ID_BYTES = 8;
 
 /** The digest under which a code is stored, however it was typed; undefined when it cannot be a code of ours. */
@@ -110,7 +113,7 @@ export function codeDigest(typed: string): Buffer | undefined {
 
 /**
  * A team's codes that can still be exchanged, the one that expires last first.
- * @param personId only those that make machines this person's
+ * @param personId only codes for machines of this person
  */
 export function listOpenCodes(
   core: Core,
@@ -125,7 +128,7 @@ export function listOpenCodes(
 /**
  * Ends a code before its time.
  * @param id as `listOpenCodes` names it
- * @param personId only when it makes machines this person's
+ * @param personId only if the code is for machines of this person
  * @returns false when there is no such open code
  */
 export async function revokeCode(

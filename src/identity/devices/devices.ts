@@ -1,5 +1,5 @@
 /**
- * Devices: connect codes, the machines bound with them, whose they are, and the life of a device's token.
+ * Devices: connect codes, the machines bound with them, the people that these belong to, and the life of a device's token.
  * Not here: what a device may do with its token (each ingest room), the licence a binding carries (license).
  */
 

@@ -5,7 +5,7 @@ import type { ErasedPerson } from "../people/people.ts";
 import { endBinding } from "./binding.ts";
 import { rows } from "./rows.ts";
 
-/** What an erased device is called. */
+/** The label of an erased device. */
 const markOf = (deviceId: string): string => `erased-${deviceId}`;
 
 /** Whether a device of a team was erased. */
@@ -14,7 +14,7 @@ export function isErased(core: Core, teamId: string, deviceId = ""): boolean {
   return known?.teamId === teamId && known.label === markOf(deviceId);
 }
 
-/** Row change: ends a device's binding, and forgets what it is called. */
+/** Row change: ends a device's binding, and erases its label. */
 function eraseDevice(core: Core, deviceId: string, by: Actor): number {
   const sql = rows(core.store);
   const device = sql.device.get(deviceId);
@@ -23,9 +23,9 @@ function eraseDevice(core: Core, deviceId: string, by: Actor): number {
   return sql.eraseDevice.run({ id: deviceId, mark: markOf(deviceId) }).changes;
 }
 
-/** Row change: a person's name in the codes that they made. @returns how many changed */
+/** Row change: replaces a person's name in the codes that they made. @returns how many changed */
 const eraseMakerOfCodes = (core: Core, { email, mark }: ErasedPerson): number =>
   rows(core.store).renameMaker.run({ email, mark, limit: MAX_ERASED_ROWS }).changes;
 
-/** Erasing devices, and people from what is known of them. */
+/** Erasing devices, and people's names from their codes. */
 export const deviceErasure = { eraseDevice, eraseMakerOfCodes, isErased };

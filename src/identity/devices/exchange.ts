@@ -56,7 +56,7 @@ export const exchange = endpoint(
     },
     ok: DeviceBinding,
     faults: [codeUsed, codeExpired, teamNotFound, tooLargeMalformed],
-    // Hundreds of jobs of a CI begin in the same minute behind one address, with a code that is right.
+    // Only refusals count: hundreds of CI jobs behind one address may begin in the same minute, with a valid code.
     limits: [
       { name: "exchange", quota: (config) => config.limitExchange, per: "ip", headers: "limited", counts: "refusals" },
     ],

@@ -1,7 +1,7 @@
 import { figure, type Metric, sumOfParts } from "../../platform/metrics/metrics.ts";
 import { rows } from "./rows.ts";
 
-/** Devices that are counted in one go. */
+/** Devices counted in one query. */
 const SLICE_ROWS = 500;
 const SPANS = ["hour", "day", "week", "longer"] as const;
 

@@ -11,11 +11,11 @@ import { type DeviceRow, rows } from "./rows.ts";
 export interface Device extends DeviceRow {
   /** `expired`: its token ran out before it was rotated, or its one job is over; it must be connected again. */
   readonly status: "active" | "expired" | "revoked";
-  /** Whose machine it is; null for nobody's. */
+  /** The person that the machine belongs to; null for nobody. */
   readonly person: DevicePerson | null;
   /**
-   * When one that can report was last heard of, or connected where it never was; null for all others, and for machines of one job, which
-   * nobody misses.
+   * For a device that can report: when it was last heard of, or else when it was connected. Null for all others, and for machines of one
+   * job, whose silence means nothing.
    */
   readonly silentSince: number | null;
 }
@@ -26,25 +26,25 @@ function rowsMeant(core: Core, teamId: string | undefined, personId: string | un
 }
 
 /**
- * A team's devices, or everybody's when undefined, the one bound first first.
- * @param personId only this person's
- * @param status only those that stand so
+ * A team's devices, or those of all teams, in the order in which they were bound.
+ * @param personId only devices of this person
+ * @param status only devices with this status
  */
 export function listDevices(core: Core, teamId?: string, personId?: string, status?: Device["status"]): Device[] {
   const devices = shown(core, rowsMeant(core, teamId, personId));
   return status === undefined ? devices : devices.filter((one) => one.status === status);
 }
 
-/** Devices looked at in one go where there may be very many. */
+/** Devices looked at in one go. */
 const PORTION = 500;
 
-/** The same in portions, between which others may get their turn: devices as they are when it is asked for them. */
+/** As `listDevices`, in portions, between which others may get their turn. The list is taken when the first portion is asked for. */
 export function* devicesInPortions(core: Core, teamId?: string, personId?: string): Generator<readonly Device[]> {
   const all = rowsMeant(core, teamId, personId);
   for (let from = 0; from < all.length; from += PORTION) yield shown(core, all.slice(from, from + PORTION));
 }
 
-/** Ends the bindings of a person's devices that can report; call inside a transaction. @param teamId only of this team's */
+/** Ends the bindings of a person's devices that can report; call inside a transaction. @param teamId only devices of this team */
 export function revokeDevicesOf(core: Core, personId: string, by: Actor, teamId?: string): void {
   for (const device of listDevices(core, teamId, personId, "active")) endBinding(core, device, by, "device.revoked");
 }
@@ -55,7 +55,10 @@ export function findDeviceOf(core: Core, teamId: string, deviceId: string): Devi
   return row?.teamId === teamId ? shown(core, [row])[0] : undefined;
 }
 
-/** The ids of the devices of a team, or of a person in whatever team, whatever their state. Asks the database alone, also while it is walked through. */
+/**
+ * The ids of all devices of a team, or of a person in whatever team, in any state. Reads only the database, so it can be used while that is
+ * walked through.
+ */
 export const deviceIdsOf = (core: Core, of: { readonly teamId: string } | { readonly personId: string }): string[] =>
   "teamId" in of ? rows(core.store).idsOfTeam.all(of.teamId) : rows(core.store).idsOfPerson.all(of.personId);
 
@@ -77,7 +80,7 @@ function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
 const MAX_LABEL_CHARS = 200;
 
 /**
- * Gives a device of a team another label, free of secrets and of signs that are not seen; blank takes the label away.
+ * Gives a device of a team another label, without secrets and invisible characters; a blank one removes the label.
  * @returns false when the team has no such device
  */
 export function renameDevice(core: Core, teamId: string, deviceId: string, label: string, by: Actor): Promise<boolean> {
@@ -100,7 +103,7 @@ export function renameDevice(core: Core, teamId: string, deviceId: string, label
 
 /**
  * Ends a device's binding.
- * @param teamId whose device it must be; any team's where it is not given
+ * @param teamId the team that the device must be in; any team when left out
  * @returns false when it had ended before
  * @throws Problem 404 for an unknown device
  */

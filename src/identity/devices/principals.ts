@@ -13,7 +13,7 @@ export interface DevicePrincipal
   readonly teamName: string;
 }
 
-/** Devices remembered at most; the one asked for longest ago goes first. */
+/** Devices in the cache at most; the one asked for longest ago goes first. */
 const MAX_CACHED = 10_000;
 interface Cache {
   /** By token. A look-up outside a transaction costs SQLite several locks, more than all else that a small request does. */
@@ -22,13 +22,14 @@ interface Cache {
 }
 
 /**
- * What is known of devices, forgotten as soon as a row it came from changes: by this process (triggers of this connection
- * tell) or by another, such as a revocation from the command line.
+ * A cache of devices. An entry is forgotten as soon as a row that it came from changes: by this process (triggers of this connection report
+ * it) or by another, such as a revocation from the command line.
  */
 const cacheOf = slot((core): Cache => {
   const byToken = new Map<string, DevicePrincipal>();
   core.store.onChange(["teams", "device_tokens"], () => byToken.clear());
-  // Each is noted as heard of once a minute: if all were forgotten then, a thousand would be forgotten as soon as they are known.
+  // Only this device is forgotten. Each device's row changes once a minute, so clearing the cache would leave a thousand devices no time in
+  // it.
   const forget = (deviceId: unknown) => {
     for (const [token, device] of byToken) if (device.deviceId === deviceId) byToken.delete(token);
   };
@@ -37,8 +38,8 @@ const cacheOf = slot((core): Cache => {
 });
 
 /**
- * Whose a device token is, whatever its state. The form and check characters are tried first, so that guesses and
- * typing errors cost no query; the look-up is by SHA-256, so its timing tells nothing of stored tokens.
+ * The principal of a device token, whatever its state. The form and check characters are tried first, so that guesses and typing errors
+ * cost no query; the look-up is by SHA-256, so its timing tells nothing of stored tokens.
  */
 export function findDevice(core: Core, token: string): DevicePrincipal | undefined {
   const cache = cacheOf(core);

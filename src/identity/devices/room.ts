@@ -29,5 +29,5 @@ export const devices = room({
   },
 });
 
-/** What a device's team is entitled to, for the device; among the other operations on licences in the documents. */
+/** The licence of a device's team. A room of its own, so that it stands among the other operations on licences in the documents. */
 export const deviceLicense = room({ name: "device-license", endpoints: [license] });

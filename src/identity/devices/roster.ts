@@ -7,24 +7,24 @@ import { type DeviceRow, rows } from "./rows.ts";
 /** Devices read by one statement. */
 const PORTION = 100;
 /**
- * So many devices are read at once, when they changed or when another process changed some. With more devices in all, reading them anew
- * happens beside other work, and lists show them as they were until it is done.
+ * Devices that are read at once after they changed, or after another process changed some. When there are more, all are read anew beside
+ * other work, and lists show the former state until that is done.
  */
 const MAX_AT_ONCE = 2_000;
 
-/** Devices by team, the one bound first first. */
+/** Devices by team, in the order in which they were bound. */
 type Teams = Map<string, DeviceRow[]>;
 
-/** All devices as the database has them: most pages look at all of a team's, and of machines that live for one job there are tens of thousands. */
+/** All devices, kept in memory: most pages need all of a team's, and with machines that live for one job there are tens of thousands. */
 interface Roster {
   /** Undefined before they are read for the first time. */
   teams: Teams | undefined;
-  /** Those whose rows changed since they were read, committed or not. */
+  /** Devices whose rows changed since they were read, committed or not. */
   readonly changed: Set<string>;
   readonly hasChangedOutside: (now: number) => boolean;
-  /** Those that change while all are read anew. */
+  /** Devices that change while all are read anew. */
   meanwhile: Set<string> | undefined;
-  /** Another process changed something that is not read yet. */
+  /** Another process made a change that is not read yet. */
   isOld: boolean;
 }
 
@@ -43,7 +43,7 @@ const rosterOf = slot((core): Roster => {
   return roster;
 });
 
-/** Where a device stands among those of its team, or is to stand. */
+/** The place of a device in the list of its team, or the place where it belongs. */
 function placeOf(list: readonly DeviceRow[], { createdAt, id }: DeviceRow): number {
   let [from, to] = [0, list.length];
   while (from < to) {
@@ -62,7 +62,7 @@ function put(teams: Teams, row: DeviceRow): void {
   teams.set(row.teamId, list);
 }
 
-/** Takes out what is there no more, because what added it was taken back. */
+/** Removes a device that is not there any more, because the transaction that added it was rolled back. */
 function drop(teams: Teams, deviceId: string): void {
   for (const list of teams.values()) {
     const place = list.findIndex(({ id }) => id === deviceId);
@@ -84,7 +84,7 @@ function* readAll(core: Core): Slices<Teams> {
 
 const isLarge = (teams: Teams) => [...teams.values()].reduce((sum, { length }) => sum + length, 0) > MAX_AT_ONCE;
 
-/** Reads all anew beside other work. */
+/** Reads all devices anew, beside other work. */
 async function readBeside(core: Core, roster: Roster): Promise<void> {
   const meanwhile = new Set<string>();
   Object.assign(roster, { meanwhile, isOld: false });
@@ -99,18 +99,18 @@ async function readBeside(core: Core, roster: Roster): Promise<void> {
   }
 }
 
-/** Begins to read them; part of starting, so that the first page finds them read. */
+/** Begins to read all devices; part of starting, so that the first page finds them read. */
 export function watchDevices(core: Core): void {
   void readBeside(core, rosterOf(core));
 }
 
-/** Reads what changed though nobody asks: who looks first in a morning must not wait until all of a large fleet is read. */
+/** Reads changed devices before anybody asks: the first page of a morning must not wait until a large fleet is read. */
 function readChanged(core: Core): void {
   if (!core.store.db.open || rosterOf(core).teams === undefined) return;
   try {
     asTheyAre(core);
   } catch {
-    // Whoever looks next tries again.
+    // The next look tries again.
   }
 }
 
@@ -127,15 +127,15 @@ function asTheyAre(core: Core): Teams {
     if (row) put(roster.teams, row);
     else drop(roster.teams, id);
   }
-  // What a transaction did so far may be taken back: then it is read again.
+  // An open transaction may still be rolled back: then its devices are read again.
   if (!core.store.db.inTransaction) roster.changed.clear();
   return roster.teams;
 }
 
-/** Somebody with more is sought among all that are in memory, where they are. */
+/** The devices of a person with more than this are looked for in memory. */
 const FEW = 500;
 
-/** A person's devices, in whatever team, the one bound first first. */
+/** A person's devices, in whatever team, in the order in which they were bound. */
 export function rowsOfPerson(core: Core, personId: string): readonly DeviceRow[] {
   const { devicesOfPerson, hasMore } = rows(core.store);
   if (!hasMore.get(personId, FEW) || rosterOf(core).teams === undefined) return devicesOfPerson.all(personId);
@@ -143,7 +143,7 @@ export function rowsOfPerson(core: Core, personId: string): readonly DeviceRow[]
   return theirs.sort((a, b) => a.createdAt - b.createdAt || compareText(a.id, b.id));
 }
 
-/** A team's devices, or everybody's when undefined, the one bound first first. */
+/** A team's devices, or those of all teams, in the order in which they were bound. */
 export function deviceRows(core: Core, teamId?: string): readonly DeviceRow[] {
   const teams = asTheyAre(core);
   if (teamId !== undefined) return teams.get(teamId) ?? [];

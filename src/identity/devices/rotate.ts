@@ -15,7 +15,7 @@ import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faul
 import type { DevicePrincipal } from "./principals.ts";
 import { rows } from "./rows.ts";
 
-/** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
+/** Why a token cannot be rotated, or undefined when it can. A revocation is named rather than an expiry. */
 function judgeRotation(device: DevicePrincipal, now: number): ProblemRow | undefined {
   if (device.revokedAt !== null) return tokenRevoked;
   if (device.tokenReplacedAt !== null) return alreadyRotated;
@@ -23,7 +23,7 @@ function judgeRotation(device: DevicePrincipal, now: number): ProblemRow | undef
   return undefined;
 }
 
-/** Once another instance serves the team, the token is that one's to replace. */
+/** Once another instance serves the team, only that one may replace the token. */
 function requireServedHere(team: { readonly movedTo: string | null } | undefined): void {
   if (team?.movedTo)
     fail(invalidToken, `The team moved to ${team.movedTo}: the token is known there, and replaced there.`);
@@ -59,7 +59,7 @@ export const rotate = endpoint(
     const address = ip();
     const expiresAt = await core.store.write(() => {
       const now = core.clock.now();
-      // Another process may have said so since: then the token goes on there as it is.
+      // Another process may have moved the team since: then the token stays valid there as it is.
       requireServedHere(findTeam(core, principal.teamId));
       // Of parallel rotations the first to get here wins: the update finds the token unreplaced once.
       if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) fail(alreadyRotated);

@@ -6,7 +6,7 @@ export interface CodeRow {
   readonly expiresAt: number;
   readonly consumedAt: number | null;
   readonly personId: string | null;
-  /** For how long it binds each machine; null where they renew their tokens. */
+  /** For how long it binds each machine; null for machines that renew their tokens. */
   readonly bindsForMs: number | null;
 }
 
@@ -14,7 +14,7 @@ export interface DeviceRow {
   readonly id: string;
   readonly teamId: string;
   readonly label: string | null;
-  /** What it calls its program. */
+  /** The name of its program. */
   readonly userAgent: string | null;
   readonly consentVersion: string;
   readonly createdAt: number;
@@ -22,7 +22,7 @@ export interface DeviceRow {
   readonly revokedAt: number | null;
   /** When the token in use expires; null when it never does, or there is none. */
   readonly tokenExpiresAt: number | null;
-  /** Whose machine it is. */
+  /** The person that the machine belongs to. */
   readonly personId: string | null;
   /** When the binding of a machine that lives for one job ends; null for all others. */
   readonly endsAt: number | null;
@@ -40,21 +40,21 @@ export interface TokenRow {
 }
 
 export interface OpenCode {
-  /** Names the code without telling it: the first 8 bytes of its digest, in hex. */
+  /** Identifies the code without revealing it: the first 8 bytes of its digest, in hex. */
   readonly id: string;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly createdBy: string | null;
-  /** Whose the machine becomes. */
+  /** The person who gets the machine. */
   readonly personId: string | null;
   /** How many machines it may connect, and how many it did. */
   readonly uses: number;
   readonly used: number;
-  /** For how long it binds each; null where they renew their tokens. */
+  /** For how long it binds each; null for machines that renew their tokens. */
   readonly bindsForMs: number | null;
 }
 
-/** Of a part of the devices: how many can report, by how long ago they did. */
+/** Counts for a part of the devices: how many can report, by how long ago they did. */
 export interface HeardSlice {
   /** The highest id; null where there is no device any more. */
   readonly last: string | null;
@@ -64,14 +64,14 @@ export interface HeardSlice {
   readonly longer: number;
 }
 
-/** Open codes of a team: all of them, or those that make machines one person's. */
+/** Parameters for a team's open codes: all of them, or those for machines of one person. */
 interface CodesOf {
   readonly teamId: string;
   readonly now: number;
   readonly personId: string | null;
 }
 
-/** A code as it is stored at first. */
+/** The row of a new code. */
 interface NewCode {
   readonly digest: Buffer;
   readonly teamId: string;
@@ -111,12 +111,12 @@ export const rows = statements((db) => ({
     `SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt, person_id AS personId, binds_for_ms AS bindsForMs
      FROM connect_codes WHERE code_hash = ?`,
   ),
-  // Nothing once it was used as often as it may be.
+  // Changes nothing once the code was used as often as it may be.
   consumeCode: db.prepare<[{ now: number; deviceId: string; digest: Buffer }]>(
     `UPDATE connect_codes SET used = used + 1, consumed_at = iif(used + 1 = uses, @now, NULL), device_id = iif(uses = 1, @deviceId, NULL)
      WHERE code_hash = @digest AND used < uses`,
   ),
-  // By primary key; of columns that every schema has had, because the record is verified before an upgrade, too.
+  // By primary key; reads only columns that every schema had, because the record is verified before an upgrade, too.
   nameOf: db.prepare<[string], { teamId: string; label: string | null }>(
     "SELECT team_id AS teamId, label FROM devices WHERE id = ?",
   ),

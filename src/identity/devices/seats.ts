@@ -6,7 +6,7 @@ import { deviceRows } from "./roster.ts";
 /** How many devices a team has, how many of them can report, and how many of these were heard of lately. */
 export interface DeviceCounts {
   readonly all: number;
-  /** Neither revoked nor with an expired token: what a seat is taken by. */
+  /** Neither revoked nor with an expired token: each takes a seat. */
   readonly active: number;
   readonly seen: number;
 }
@@ -25,8 +25,8 @@ export function countDevices(core: Core, teamId: string, seenSince: number): Dev
 }
 
 /**
- * Records when more devices can report than a team has seats, once each time that becomes so; call inside the transaction that
- * connects a device or changes the team. Nothing is refused for it. Where nobody pays (RECKON_BILLING=off) nobody counts.
+ * Records when more devices can report than a team has seats, once each time that happens; call inside the transaction that connects a
+ * device or changes the team. Nothing is refused because of it. Where nobody pays (RECKON_BILLING=off), seats do not count.
  * @param before the team as it was, which may have had more seats
  * @param connected how many devices have just been connected
  */

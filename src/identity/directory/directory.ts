@@ -1,6 +1,6 @@
 /**
- * Directory: what the directory of an issuer of single sign-on says of its people and groups, and the tokens that it comes with.
- * Not here: how it says so, and what follows for accounts and teams (scim); whom an issuer vouches for (sso).
+ * Directory: what an issuer's directory says of its people and groups, and the tokens that it signs in with.
+ * Not here: the protocol, and what follows for accounts and teams (scim); signing in by an issuer (sso).
  */
 export {
   accountByExternalId,

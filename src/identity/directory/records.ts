@@ -1,26 +1,26 @@
 import type { Core } from "../../core.ts";
 import { type GroupRecord, type LookUp, rows, type Selection, type UserRecord } from "./rows.ts";
 
-/** To SQLite's LIMIT. */
+/** For SQLite's LIMIT: no limit. */
 const ALL = -1;
 
-/** How user names and display names are compared (RFC 7643 section 4.1.1: not by case). */
+/** A user name or display name in the form in which it is compared (RFC 7643 section 4.1.1: without case). */
 export const directoryKey = (text: string) => text.trim().normalize("NFKC").toLowerCase();
 
-/** What records are looked for by; `all` for none. */
+/** Columns by which records are looked for; `all` for none. */
 export type UserColumn = "all" | "username" | "externalid" | "displayname" | "id" | "account";
 export type GroupColumn = "all" | "externalid" | "displayname" | "id";
 
 type Window = Pick<Selection, "limit" | "offset">;
 
-/** A page of the records that are looked for, and how many there are. */
+/** A page of the matching records, and how many there are. */
 function find<Record>({ count, page }: LookUp<Record>, selection: Selection) {
   const total = count.get(selection) ?? 0;
   return { total, page: total === 0 ? [] : page.all(selection) };
 }
 
 /**
- * The records of directories. All look-ups name the issuer: one never sees what is another's. Those that change something are called
+ * The records of directories. All look-ups name the issuer, so that none sees another's records. Functions that change something are called
  * inside a transaction.
  */
 export const directoryRecords = {
@@ -30,7 +30,7 @@ export const directoryRecords = {
   users: (core: Core, issuerId: string, column: UserColumn, value: string | null, window: Window) =>
     find(rows(core.store).users[column], { issuerId, value, ...window }),
 
-  /** The records that there ever were of an account, in any directory. */
+  /** All records of an account, in any directory, ended ones too. */
   recordsOf: (core: Core, userId: string): UserRecord[] => rows(core.store).recordsOf.all(userId),
 
   storeUser(core: Core, record: UserRecord, pending: boolean): void {
@@ -38,7 +38,7 @@ export const directoryRecords = {
     if (pending) rows(core.store).setPending.run(1, record.id);
   },
 
-  /** Lets go of somebody: what stays is that the directory had them, and whether it closed the account. */
+  /** Ends a person's record: what stays is that the directory had them, and whether it closed the account. */
   endUser(core: Core, record: UserRecord): void {
     const sql = rows(core.store);
     const blank = { externalId: null, givenName: null, familyName: null, formatted: null, displayName: null };
@@ -47,7 +47,7 @@ export const directoryRecords = {
     sql.setPending.run(0, record.id);
   },
 
-  /** An account was closed, or opened, by hand: no directory may undo that. */
+  /** Forgets that a directory closed an account, after it was closed or opened by hand: no directory may undo that. */
   forgetClosed: (core: Core, userId: string) => void rows(core.store).forgetClosed.run(userId),
 
   dropUser: (core: Core, id: string) => void rows(core.store).dropUser.run(id),
@@ -74,13 +74,13 @@ export const directoryRecords = {
   addMember: (core: Core, groupId: string, id: string) => void rows(core.store).addMember.run(groupId, id),
   dropMember: (core: Core, groupId: string, id: string) => void rows(core.store).dropMember.run(groupId, id),
 
-  /** Whose memberships of teams are to follow their groups. */
+  /** Marks people whose memberships of teams still have to follow their groups. */
   setPending: (core: Core, id: string, pending: boolean) => void rows(core.store).setPending.run(pending ? 1 : 0, id),
   setMembersPending: (core: Core, groupId: string) => void rows(core.store).setMembersPending.run(groupId),
   pending: (core: Core, issuerId: string, most: number): UserRecord[] => rows(core.store).pending.all(issuerId, most),
   pendingIssuers: (core: Core): string[] => rows(core.store).pendingIssuers.all(),
 
-  /** What somebody's groups are called, by name and by the directory's own id. */
+  /** The names of a person's groups, and the directory's own ids for these. */
   groupNames: (core: Core, id: string): string[] =>
     rows(core.store)
       .groupsOf.all(id, ALL)
@@ -89,24 +89,27 @@ export const directoryRecords = {
 
 const ONE = { limit: 2, offset: 0 };
 
-/** The account that an issuer's directory has under an id of its own, if it is one. */
+/** The account that an issuer's directory has under its own id, if there is exactly one. */
 export function accountByExternalId(core: Core, issuerId: string, externalId: string): string | undefined {
   const { page } = directoryRecords.users(core, issuerId, "externalid", externalId, ONE);
   return page.length === 1 ? page[0]?.userId : undefined;
 }
 
-/** Whether an issuer's directory has somebody's account now. */
+/** Whether an issuer's directory has an account now. */
 export const isProvisioned = (core: Core, issuerId: string, userId: string): boolean =>
   directoryRecords.users(core, issuerId, "account", userId, ONE).total > 0;
 
-/** The groups that an issuer's directory has somebody in; undefined when it does not have them, or sends no groups at all. */
+/** A person's groups in an issuer's directory; undefined when it does not have the person, or sends no groups at all. */
 export function directoryGroups(core: Core, issuerId: string, userId: string): string[] | undefined {
   if (!directoryRecords.hasGroups(core, issuerId)) return undefined;
   const [record] = directoryRecords.users(core, issuerId, "account", userId, ONE).page;
   return record && directoryRecords.groupNames(core, record.id);
 }
 
-/** Marks all memberships that follow from a directory's groups to be worked out again, after the meaning of groups changed. Call inside a transaction. */
+/**
+ * Marks all people of an issuer's directory, so that their memberships are worked out again after the meaning of groups changed. Call
+ * inside a transaction.
+ */
 export function reviewDirectory(core: Core, issuerId: string): void {
   if (directoryRecords.hasGroups(core, issuerId)) rows(core.store).setAllPending.run(issuerId);
 }
@@ -117,7 +120,7 @@ export function forgetDirectory(core: Core, issuerId: string): void {
   for (const forget of [sql.forgetMembers, sql.forgetGroups, sql.forgetUsers, sql.forgetTokens]) forget.run(issuerId);
 }
 
-/** Row change: who an erased person was in directories. @returns how many records went */
+/** Row change: erases a person's records in directories. @returns how many records went */
 export function eraseDirectoryRecords(core: Core, userId: string): number {
   const records = rows(core.store).recordsOf.all(userId);
   for (const { id } of records) {

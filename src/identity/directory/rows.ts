@@ -19,7 +19,7 @@ export interface UserRecord {
   readonly closed: 0 | 1;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** When the directory let go of them. */
+  /** When the directory removed them. */
   readonly endedAt: number | null;
 }
 
@@ -41,7 +41,7 @@ export interface TokenRow {
   readonly revokedAt: number | null;
 }
 
-/** A page of an issuer's records that have a value; of all of them without one. */
+/** Parameters for a page of an issuer's records with a value; of all records without one. */
 export interface Selection {
   readonly issuerId: string;
   readonly value: string | null;
@@ -49,7 +49,7 @@ export interface Selection {
   readonly offset: number;
 }
 
-/** How records are looked for by one column: how many there are, and a page of them in the order of their ids. */
+/** Queries by one column: the number of matching records, and a page of them in the order of their ids. */
 export interface LookUp<Record> {
   readonly count: { get(selection: Selection): number | undefined };
   readonly page: { all(selection: Selection): Record[] };

@@ -8,7 +8,7 @@ import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
 import { rows, type TokenRow } from "./rows.ts";
 
-/** A directory that provisions: of one issuer. */
+/** The principal of a SCIM token: the directory of one issuer. */
 export interface ScimPrincipal {
   readonly tokenId: string;
   readonly issuerId: string;
@@ -21,7 +21,7 @@ type Owner = { readonly id: string; readonly name: string };
 /** A SCIM token as lists show it. */
 export type ScimTokenFacts = Omit<TokenRow, "issuerId">;
 
-/** The old one and the new one, while a directory is told of it. */
+/** Working tokens at most: an old and a new one, while the directory is switched over. */
 const MAX_LIVE = 2;
 /** `last_used_at` is written at most once in this time. */
 const USED_EVERY_MS = MINUTE_MS;
@@ -53,7 +53,7 @@ export const listScimTokens = (core: Core, issuerId: string): ScimTokenFacts[] =
     .tokensOf.all(issuerId)
     .filter(({ revokedAt }) => revokedAt === null);
 
-/** Ends a token. @returns false when it was revoked before @throws Problem 404 for none of the issuer's */
+/** Ends a token. @returns false when it was revoked before @throws Problem 404 when the issuer has no such token */
 export function revokeScimToken(core: Core, issuer: Owner, id: string, by: Actor): Promise<boolean> {
   return core.store.write(() => {
     const sql = rows(core.store);
@@ -74,7 +74,7 @@ function findPrincipal(core: Core, token: string): ScimPrincipal | undefined {
   return row && { tokenId: row.id, issuerId: row.issuerId, lastUsedAt: row.lastUsedAt };
 }
 
-/** Notes that a token was used, at most once a minute. What is only read is read while nothing can be stored, too. */
+/** Notes that a token was used, at most once a minute. Reading goes on while nothing can be stored. */
 export async function touchScimToken(core: Core, { tokenId, lastUsedAt }: ScimPrincipal): Promise<void> {
   const now = core.clock.now();
   if (lastUsedAt !== null && now - lastUsedAt < USED_EVERY_MS && now >= lastUsedAt) return;
@@ -85,7 +85,7 @@ export async function touchScimToken(core: Core, { tokenId, lastUsedAt }: ScimPr
   }
 }
 
-/** Does what changes something: not with a token that was revoked, or went with its issuer, while it waited. @throws Problem 401 */
+/** Runs a change, unless the token was revoked, or its issuer removed, while it waited. @throws Problem 401 */
 export function writeByScim<T>(core: Core, { tokenId }: ScimPrincipal, act: () => T): Promise<T> {
   return core.store.write(() => {
     if (rows(core.store).liveToken.get(tokenId) !== 1) fail(unauthorized, "The bearer token is not valid.");

@@ -49,7 +49,7 @@ export async function licenseFor(core: Core, team: Licensee, deviceId: string): 
 /**
  * Judges a licence with nothing but its text and public keys: no database, no network.
  * @param publicPem one key or several, as `reckon key export` prints them
- * @param isNow whether `at` is what a clock says here: that may be behind, and a licence at hand has been issued
+ * @param isNow whether `at` is this machine's time: its clock may be slow, so a licence from its future is accepted then
  * @throws Problem when the keys cannot be read
  */
 export async function verifyLicense(license: string, publicPem: string, at: Date, isNow = true): Promise<Verdict> {

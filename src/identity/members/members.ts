@@ -13,13 +13,15 @@ import { storeTeam, type Team, type TeamPlan, teamsById } from "../teams/teams.t
 import { type MembershipRow, type Role, rows } from "./rows.ts";
 
 export type { Role };
-/** The one that counts of several first: who sees more, of those who see the same who does more. */
+/**
+ * Roles in order: of several the first one counts. A role that sees more comes first; of those that see the same, the one that does more.
+ */
 export const ROLES = ["owner", "admin", "member", "viewer", "own_only"] as const satisfies readonly Role[];
 
 /** A role as people read it: the form in which it is also typed, with a hyphen. */
 export const roleName = (role: Role): string => role.replace("_", " ");
 
-/** A role as it was typed, with a hyphen or an underscore; undefined where there is none of that name. */
+/** A role as it was typed, with a hyphen or an underscore; undefined when there is none of that name. */
 export const roleNamed = (text: string): Role | undefined => ROLES.find((one) => one === text.replaceAll("-", "_"));
 
 /** Somebody in a team, as the team sees them. */
@@ -34,7 +36,7 @@ export interface Membership {
   readonly role: Role;
 }
 
-/** Members listed at once; whoever looks for one of more narrows the list by text. */
+/** Members listed at once; in larger teams the list is narrowed by text. */
 export const MAX_LISTED = 200;
 
 /** Members that are looked through in one go. */
@@ -124,8 +126,8 @@ export function storeMember(
 }
 
 /**
- * Brings a person's memberships in line with what an issuer of single sign-on tells of their groups; call inside a transaction. Those
- * that people gave them stay as they are. The last owner goes, too, if the groups say so: an operator can name another one.
+ * Brings a person's memberships in line with their groups at an issuer of single sign-on; call inside a transaction. Memberships that
+ * people gave them stay. The last owner may be removed, too: an operator can name another one.
  * @param source id of the issuer
  * @param roles by team; empty takes away all that came from it
  */
@@ -166,7 +168,7 @@ function dropMember(core: Core, { teamId, userId, role }: MembershipRow, email: 
   });
 }
 
-/** @throws Problem 409 for a place in a team that groups gave: what is changed here would come back at the next sign-in */
+/** @throws Problem 409 for a membership that came from groups: a change here would be undone at the next sign-in */
 function requireOwnPlace(core: Core, teamId: string, userId: string): void {
   if ((rows(core.store).membership.get(teamId, userId)?.source ?? null) !== null)
     fail(conflict, "Single sign-on put this person into the team: change their groups there.");
@@ -194,7 +196,7 @@ function requireOtherOwner(core: Core, teamId: string, userId: string): void {
 export const outranks = (actor: Role, subject: Role | undefined, next: Role | undefined): boolean =>
   actor === "owner" || (actor === "admin" && subject !== "owner" && next !== "owner");
 
-/** The same as a demand. @param actor undefined for an operator and the command line @throws Problem (403) */
+/** Demands `outranks`. @param actor undefined for an operator and the command line @throws Problem (403) */
 export function requireRank(actor: Role | undefined, subject: Role | undefined, next: Role | undefined): void {
   if (actor !== undefined && !outranks(actor, subject, next))
     fail(
@@ -203,7 +205,7 @@ export function requireRank(actor: Role | undefined, subject: Role | undefined, 
     );
 }
 
-/** Puts an existing account into a team, or gives it another role there, as an operator or the command line, who may everything. */
+/** Puts an existing account into a team, or gives it another role there. For operators and the command line, who may do everything. */
 export function setRole(core: Core, teamId: string, idOrEmail: string, role: Role, by: Actor): Promise<void> {
   return core.store.write(() => storeRole(core, teamId, getUser(core, idOrEmail), role, by));
 }
@@ -235,7 +237,7 @@ function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Act
   storeMember(core, teamId, user, role, by);
 }
 
-/** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Problem */
+/** Takes somebody out of a team; their read tokens lose access to it at once. @throws Problem */
 export function removeMember(core: Core, teamId: string, userId: string, by: Actor, actorRole?: Role): Promise<void> {
   return core.store.write(() => {
     const row = rows(core.store).membership.get(teamId, userId);
@@ -254,6 +256,6 @@ export const memberIds = (core: Core, teamId: string): string[] =>
     .ofTeam.all(teamId)
     .map(({ userId }) => userId);
 
-/** Row change: takes somebody who is erased out of every team. @returns of how many */
+/** Row change: takes an erased person out of every team. @returns the number of teams */
 export const eraseMemberships = (core: Core, userId: string): number =>
   rows(core.store).removeAllOf.run(userId, MAX_ERASED_ROWS).changes;

@@ -2,7 +2,7 @@ import { statements } from "../../platform/store/store.ts";
 
 export type Role = "owner" | "admin" | "member" | "viewer" | "own_only";
 
-/** Somebody's place in a team. */
+/** A person's membership of a team. */
 export interface MembershipRow {
   readonly teamId: string;
   readonly userId: string;

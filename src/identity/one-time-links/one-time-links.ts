@@ -73,9 +73,9 @@ export function createSetupLink(core: Core): Promise<OneTimeLink | undefined> {
 }
 
 /**
- * Invites whoever opens the link into a team.
+ * Makes an invitation: whoever opens the link may join the team.
  * @param email only this address, when given
- * @param makerId whose right it lends, where that is not who invites: whose the token is
+ * @param makerId the person with whose rights it works, when that is not the actor but the owner of the actor's token
  * @param actorRole the role of the person who invites; undefined for operators and the command line
  */
 export function createInvitation(
@@ -141,10 +141,10 @@ export function createResetLink(core: Core, idOrEmail: string, by: Actor): Promi
 }
 
 /**
- * The same for one of a team's people, made by an admin of that team. Whoever opens the link has the account, with everything
- * it opens: nobody gets more by it than they have over that team.
- * @throws Problem 404 for who is not in the team; 403 for who outranks the admin, runs the installation, is in other teams or has no
- * password; 409 for the admin's own account and one that is closed
+ * As `createResetLink`, for one of a team's people, made by an admin of that team. Whoever opens the link has the account with everything
+ * it opens, so it is only made when that is no more than the admin has over the team.
+ * @throws Problem 404 for somebody who is not in the team; 403 for somebody who outranks the admin, is an operator, is in other teams or
+ * has no password; 409 for the admin's own account and one that is closed
  */
 export function createMemberResetLink(
   core: Core,
@@ -165,18 +165,18 @@ export function createMemberResetLink(
   });
 }
 
-/** Why somebody's account opens more than their team answers for; undefined when it does not. */
+/** Why a person's account opens more than this team; undefined when it does not. */
 function beyondTeam(core: Core, member: Member): string | undefined {
   if (member.operator === 1) return "This person runs the installation";
-  // They have no password to forget. Setting one would open a second way in, beside the issuer that decides who may come.
+  // Without a password there is none to forget. Setting one would open a second way in, beside the issuer that decides who may sign in.
   if (getUser(core, member.userId).passwordHash === null)
     return "This person comes by single sign-on, without a password";
   return membershipsOf(core, member.userId).length > 1 ? "This person is in other teams too" : undefined;
 }
 
 /**
- * Whether who made a link may still do what it does. A link lends its maker's right: it must not outlive their seat or role,
- * and not grow with what the person it is for becomes.
+ * Whether the maker of a link may still do what it does. A link works with its maker's rights: it must not outlive their seat or role, and
+ * must not give more when the person it is for gains rights.
  */
 function isMakerEntitled(core: Core, link: LinkRow): boolean {
   if (link.makerId === null) return true;
@@ -224,12 +224,12 @@ export function useLink(core: Core, token: string, kind: LinkRow["kind"]): LinkR
   return link;
 }
 
-/** Takes back what would give somebody a new password; call inside a transaction. */
+/** Takes back a person's reset links; call inside a transaction. */
 export function revokeResetLinks(core: Core, userId: string): void {
   rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", userId, userId);
 }
 
-/** Row change: links that were made for a person. @returns how many went */
+/** Row change: erases links that were made for a person. @returns how many went */
 export function eraseLinksOf(core: Core, { id: userId, email }: ErasedPerson): number {
   const sql = rows(core.store);
   const isTheirs = (link: Pick<LinkRow, "email" | "userId">) =>

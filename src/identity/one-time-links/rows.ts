@@ -10,7 +10,7 @@ export interface LinkRow {
   readonly email: string | null;
   readonly userId: string | null;
   readonly createdBy: string | null;
-  /** The person whose right it lends; null for the command line and the program itself. */
+  /** The person with whose rights it works; null for the command line and the program itself. */
   readonly makerId: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -18,16 +18,16 @@ export interface LinkRow {
   readonly revokedAt: number | null;
 }
 
-/** One of a list. */
+/** A row of the list of invitations. */
 export interface InvitationRow extends LinkRow {
-  /** Tells apart what was made in the same millisecond. */
+  /** Orders rows of the same millisecond. */
   readonly number: number;
 }
 
 const LINK = `id, token_hash AS tokenHash, kind, team_id AS teamId, role, email, user_id AS userId, created_by AS createdBy,
   maker_id AS makerId, created_at AS createdAt, expires_at AS expiresAt, used_at AS usedAt, revoked_at AS revokedAt FROM one_time_links`;
 
-/** Beyond an instant and the number of a row that was made then. */
+/** Invitations before or after a row, given by its time and number. */
 const invitations = (db: Preparer, beyond: "<" | ">", direction: "DESC" | "ASC") =>
   db.prepare<[teamId: string, now: number, createdAt: number, number: number], InvitationRow>(
     `SELECT rowid AS number, ${LINK} WHERE team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?

@@ -1,18 +1,18 @@
 /**
- * Ownership: whose sessions and spend are. One device may export for many, and their agents name who is signed in: what was recorded goes
- * by that address, as addresses are compared, where there is one, and by its device otherwise. Either is called its source. Whose address
- * changes keeps what goes by the one before, unless that is or was somebody else's, too.
- * Not here: what a device or a person may do (devices, members): an agent's word opens nothing.
+ * Ownership: the people that sessions and spend belong to. One device may export for many people, and their agents name who is signed in. A
+ * record's source is that address, in the form in which addresses are compared, or else its device. A person whose address changes keeps
+ * the records of the former one, unless that is or was somebody else's, too.
+ * Not here: what a device or a person may do (devices, members): an agent's word gives no rights.
  */
 import type { Core } from "../../core.ts";
 import { type Device, listDevices } from "../devices/devices.ts";
 import { roleIn } from "../members/members.ts";
 import { emailKey, findUser, formerAddresses, type User } from "../people/people.ts";
 
-/** Of an address that nobody in the team has, the address alone is known. */
+/** For an address that nobody in the team has, only the address is known. */
 export type SourcePerson = Pick<User, "email" | "name"> & { readonly id: string | null };
 
-/** The sources that are somebody's now. @param person id or e-mail address, also one without an account; null for devices that are nobody's */
+/** The sources that belong to a person now. @param person id or e-mail address, also one without an account; null for devices of nobody */
 export function sourcesOf(core: Core, teamId: string, person: string | null): string[] {
   if (person === null) return idsOf(listDevices(core, teamId).filter(({ personId }) => personId === null));
   const user = findUser(core, person);
@@ -25,7 +25,7 @@ const idsOf = (devices: readonly Device[]): string[] => devices.map(({ id }) => 
 
 const isMember = (core: Core, teamId: string, { id }: User): boolean => roleIn(core, teamId, id) !== undefined;
 
-/** Makes what tells whose a source is now; undefined for a device that is nobody's. @param devices those of the team, or some */
+/** Makes a function that gives the person of a source; undefined for a device of nobody. @param devices those of the team, or some */
 export function peopleBySource(
   core: Core,
   teamId: string,

@@ -20,13 +20,13 @@ const ADDRESS = /^[^\s@"<>()[\],;:\\]{1,64}@[^\s@"<>()[\],;:\\]+$/u;
 /** Reads an address as a person typed it. @throws Problem when it cannot be one (RFC 5321 section 4.5.3.1 bounds it) */
 export function readEmail(typed: string): string {
   const email = typed.trim();
-  // As it is compared, too: a fullwidth at-sign would make another domain of it.
+  // The compared form must fit, too: a fullwidth at-sign would give it another domain.
   if (email.length > 254 || hasControls(email) || !ADDRESS.test(email) || !ADDRESS.test(emailKey(email)))
     fail(invalid, "This is not an e-mail address.");
   return email;
 }
 
-/** Reads what a person is called. @returns null for none @throws Problem for one that would turn what stands beside it */
+/** Reads a person's name. @returns null for none @throws Problem for a name that would change how the text around it reads */
 export function readPersonName(typed: string | null | undefined): string | null {
   const name = typed?.trim() ?? "";
   if (name === "") return null;
@@ -78,7 +78,7 @@ export function pageOfUsers(
   return { rows: page.map(listed), next: users.length > limit ? page.at(-1)?.emailKey : undefined };
 }
 
-/** Those of some people whose address or name holds a text, by address. @param most all of them without it */
+/** Those of some people whose address or name contains a text, by address. @param most without it, all of them */
 export const findUsers = (core: Core, ids: readonly string[], text: string, most = -1): ListedUser[] =>
   rows(core.store)
     .usersAmong.all({ ids: JSON.stringify(ids), ...soughtText(text), most })
@@ -95,7 +95,7 @@ const listed = ({ passwordHash: _, emailKey: __, ...user }: User): ListedUser =>
 
 export const hasUsers = (core: Core): boolean => rows(core.store).anyUser.get() === 1;
 
-/** Changes what a person is called. @throws Problem */
+/** Changes a person's name. @throws Problem */
 export async function renameUser(core: Core, userId: string, typed: string, by: Actor): Promise<void> {
   const name = readPersonName(typed);
   await core.store.write(() => {
@@ -105,7 +105,7 @@ export async function renameUser(core: Core, userId: string, typed: string, by: 
 }
 
 /**
- * Changes by what name and address somebody is known; call inside a transaction.
+ * Changes a person's name and address; call inside a transaction.
  * @returns whether anything changed
  * @throws Problem 409 when the address is taken
  */
@@ -121,7 +121,7 @@ export function storePerson(
   const key = emailKey(email);
   if (key !== user.emailKey && sql.userByEmail.get(key)) fail(conflict, `There is an account for ${email} already.`);
   if (email !== user.email) {
-    // Records that stay name the old one, and an erasure has to find it.
+    // Records that stay have the old address, and an erasure has to find it.
     sql.keepFormer.run(user.id, user.email);
     forgetFormers(core);
     sql.setEmail.run(email, key, user.id);
@@ -131,7 +131,10 @@ export function storePerson(
   return true;
 }
 
-/** Who had which addresses before. Kept, because callers ask for many people in one go after a directory changed everybody's address. */
+/**
+ * Former addresses with the people who had them. Cached, because many people are asked for in one go after a directory changed everybody's
+ * address.
+ */
 const formersOfNow = slot(() => ({ byKey: undefined as Map<string, Set<string>> | undefined }));
 
 function holdersByKey(core: Core): Map<string, Set<string>> {
@@ -152,7 +155,7 @@ const forgetFormers = (core: Core): void => {
 
 /** Addresses that people had before. */
 export const formerAddresses = {
-  /** Those that somebody had, and nobody else has or had. */
+  /** Former addresses of a person that nobody else has or had. */
   of(core: Core, userId: string): string[] {
     const isOthers = (email: string) =>
       formerAddresses.holders(core, email).size > 1 || (findUserByEmail(core, email)?.id ?? userId) !== userId;
@@ -164,19 +167,19 @@ export const formerAddresses = {
   /** Who had an address before, by id. */
   holders: (core: Core, email: string): ReadonlySet<string> => holdersByKey(core).get(emailKey(email)) ?? new Set(),
 
-  /** Row change: forgets those of somebody. @returns how many went */
+  /** Row change: erases a person's former addresses. @returns how many went */
   erase(core: Core, userId: string): number {
     forgetFormers(core);
     return rows(core.store).dropFormer.run(userId).changes;
   },
 };
 
-/** Who made something, as records keep it: addresses change, and are given to others. */
+/** The maker of something, as records store it: by id, since addresses change, and are given to others. */
 export const makers = {
-  /** The id of a person or a device; what whoever else is called. */
+  /** The id of a person or a device; the label of anybody else. */
   of: ({ kind, id, label }: Actor): string => (kind === "user" || kind === "device" ? id : null) ?? label,
 
-  /** What a person is called now. */
+  /** The present address of a person; any other maker as stored. */
   called: (core: Core, maker: string): string => rows(core.store).userById.get(maker)?.email ?? maker,
 };
 
@@ -205,7 +208,7 @@ export function storeDisabled(core: Core, user: User, disabled: boolean, by: Act
   return true;
 }
 
-/** Whether somebody is at the data directory itself, and so can always make another operator. */
+/** Whether an actor has access to the data directory, and so can always make another operator. */
 const isAtHand = ({ kind, id }: Actor) => kind === "command" && id === null;
 
 function requireOtherOperator(core: Core, userId: string): void {
@@ -229,21 +232,21 @@ function record(core: Core, action: string, { id, email }: User, by: Actor, deta
   recordEvent(core, by, { action, teamId: null, target: { kind: "user", id, label: email }, detail });
 }
 
-/** Somebody who is to be forgotten. */
+/** A person who is to be erased. */
 export interface ErasedPerson {
   readonly id: string;
   readonly email: string;
   readonly name: string | null;
-  /** What stands for them from then on. */
+  /** The mark that replaces their name and address. */
   readonly mark: string;
 }
 
-/** What stands for a person who was erased. */
+/** The mark of an erased person. */
 export const markOf = (userId: string): string => `erased-${userId}`;
 
 /** Erasing accounts. */
 export const userErasure = {
-  /** Row change: lets somebody in no more, whoever else runs the installation. @returns how many accounts it closed */
+  /** Row change: closes an account, even the last operator's. @returns how many accounts it closed */
   close: (core: Core, userId: string): number => rows(core.store).close.run(core.clock.now(), userId).changes,
 
   /** Row change: leaves nothing of an account but its id. @returns how many accounts it was */

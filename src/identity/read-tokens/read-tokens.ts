@@ -1,6 +1,6 @@
 /**
- * Read tokens: who may read the brains of a person's teams by a token, and what each token narrows that to.
- * Not here: what is asked with one, and the record of it (ask), who is in which team (members).
+ * Read tokens, with which programs read the brains of a person's teams, and what each token narrows that to.
+ * Not here: the questions, and the record of them (ask), who is in which team (members).
  */
 export { type ReadScope, scopeFilter } from "./scope.ts";
 export {

@@ -31,7 +31,8 @@ export const rows = statements((db) => ({
   tokens: db.prepare<[], TokenRow>(`${TOKEN} ORDER BY created_at DESC, id DESC`),
   revoke: db.prepare<[number, string]>("UPDATE read_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"),
   touch: db.prepare<[number, string]>("UPDATE read_tokens SET last_used_at = ? WHERE id = ? AND revoked_at IS NULL"),
-  // By read_tokens_by_user. The scope names repositories and paths; that of a revoked token lets nobody read anything.
+  // By read_tokens_by_user. The scope names repositories and paths, so it is emptied; the token is revoked, so that an empty scope opens
+  // nothing.
   erase: db.prepare<[{ userId: string; now: number; limit: number }]>(
     `UPDATE read_tokens SET name = 'erased', scope = '{"teams":[],"repos":[],"paths":[],"kinds":[]}', revoked_at = coalesce(revoked_at, @now)
      WHERE id IN (SELECT id FROM read_tokens WHERE user_id = @userId AND (name <> 'erased' OR revoked_at IS NULL) LIMIT @limit)`,

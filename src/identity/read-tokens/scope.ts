@@ -18,9 +18,9 @@ const MAX_VALUES = 50;
 const MAX_REPO_CHARS = 512;
 
 /**
- * Reads the scope that somebody wants of a token. Values named twice count once.
+ * Reads the scope requested for a token. Values named twice count once.
  * @param teams ids of the teams that its owner is in
- * @throws Problem on the first value that cannot be
+ * @throws Problem on the first value that is not possible
  */
 export function readScope(requested: Partial<ReadScope>, teams: readonly string[]): ReadScope {
   return {
@@ -46,7 +46,7 @@ function list(what: string, values: readonly string[] = [], read: (value: string
 function readRepo(repo: string): string {
   if (repo === "" || repo.length > MAX_REPO_CHARS || hasControls(repo))
     fail(invalid, `A repository's key has 1 to ${MAX_REPO_CHARS} characters on one line.`);
-  // As the keys themselves are stored, so that it still names the same repository.
+  // Redacted as the stored keys are, so that it names the same repository.
   return redactText(repo).text;
 }
 
@@ -58,14 +58,14 @@ function readGlob(glob: string): string {
   return glob;
 }
 
-/** What a file is known by when it is judged. */
+/** The facts of a file that a scope judges. */
 export interface ScopedFile {
   readonly repoKey: string;
   readonly path: string;
   readonly kind: string;
 }
 
-/** Makes the judge of what a scope lets through of a team's files. It remembers the paths it has judged: use it for one read. */
+/** Makes a test whether a scope includes a team's file. It remembers the paths it has judged: use it for one read. */
 export function scopeFilter(scope: ReadScope): (file: ScopedFile) => boolean {
   const globs = scope.paths.map(globMatcher);
   const judged = new Map<string, boolean>();

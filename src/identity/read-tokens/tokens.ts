@@ -16,7 +16,7 @@ import { type ReadScope, readScope } from "./scope.ts";
 const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
 const MAX_LIFETIME_MS = 365 * DAY_MS;
 const MAX_NAME_CHARS = 100;
-/** Tokens of one person that work at the same time. */
+/** Working tokens of one person at most. */
 const MAX_LIVE = 100;
 
 /** An integration that reads a person's brain, by its read token. */
@@ -75,8 +75,8 @@ export async function createReadToken(core: Core, request: NewReadToken, by: Act
 }
 
 /**
- * Tells every team whose brain a token may read: its owners answer for who reads it. Where there are several, none is told the
- * names of the others and of their repositories.
+ * Records an event in the audit of every team whose brain a token may read, since its owners answer for who reads it. With several teams,
+ * none sees the names of the others and of their repositories.
  */
 function recordInTeams(core: Core, by: Actor, userId: string, scope: ReadScope, event: Omit<Event, "teamId">): void {
   const own = membershipsOf(core, userId).map(({ id }) => id);
@@ -99,9 +99,9 @@ function factsOf(core: Core, row: TokenRow): ReadTokenFacts {
 }
 
 /**
- * Whose a read token is; undefined when it is nobody's, expired or revoked, or its owner's account is closed. The form and
- * check characters are tried first, so that guesses and other kinds of tokens cost no query; the look-up is by SHA-256, so
- * its timing tells nothing of stored tokens.
+ * The principal of a read token; undefined when it is nobody's, expired or revoked, or its owner's account is closed. The form and check
+ * characters are tried first, so that guesses and other kinds of tokens cost no query; the look-up is by SHA-256, so its timing tells
+ * nothing of stored tokens.
  */
 export function findReader(core: Core, token: string): ReadPrincipal | undefined {
   if (!isWellFormedToken(token, "rkr")) return undefined;
@@ -173,6 +173,6 @@ export const readToken = credential({
   sender: ({ tokenId, userId }) => ({ credential: tokenId, team: userId }),
 });
 
-/** Row change: revokes a person's tokens, and leaves nothing of them but their ids. @returns how many changed */
+/** Row change: revokes a person's tokens, and erases all of them but their ids. @returns how many changed */
 export const eraseReadTokens = (core: Core, userId: string): number =>
   rows(core.store).erase.run({ userId, now: core.clock.now(), limit: MAX_ERASED_ROWS }).changes;

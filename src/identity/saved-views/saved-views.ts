@@ -1,6 +1,6 @@
 /**
- * Saved views: what people ask lists for, kept under a name for themselves or for their team.
- * Not here: what the lists are asked for, which their pages read as they read any address.
+ * Saved views: filters of lists, kept under a name for one person or for their team.
+ * Not here: the meaning of the filters, which pages read as they read any address.
  */
 export {
   deleteView,

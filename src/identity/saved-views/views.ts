@@ -29,10 +29,10 @@ const tooManyViews = problem({
   message: `A person has ${MAX_VIEWS} saved views in a team at most. Delete one first.`,
 });
 
-/** Where lists are left and entered again is of one moment. */
+/** Parameters for the place in a list, which mean something only for a moment. */
 const MOMENTARY = ["cursor", "at"];
 
-/** What is of one moment is not kept, and what has no value says nothing. */
+/** A query without momentary parameters and without empty values. */
 function tidy(query: string): string {
   const kept = [...new URLSearchParams(query)].filter(([name, value]) => !MOMENTARY.includes(name) && value !== "");
   return new URLSearchParams(kept).toString();
@@ -55,8 +55,8 @@ export const listViews = (core: Core, teamId: string, place: ViewPlace, userId: 
   rows(core.store).ofPlace.all(teamId, place, userId, MAX_SHOWN).map(readView);
 
 /**
- * Saves what a page is asked for under a name; the same name of the same person replaces it. The audit tells of shared ones.
- * @param query of the page's address; anything that no page asks for is kept and does nothing
+ * Saves a page's query under a name; the same name of the same person is replaced. The audit records shared ones.
+ * @param query of the page's address; parameters that no page knows are kept and do nothing
  * @throws Problem invalid, tooManyViews
  */
 export async function saveView(
@@ -85,7 +85,7 @@ export async function saveView(
   });
 }
 
-/** Without its name and what it asks for: people may be in them, and repositories. */
+/** Records an event without the view's name and query: these may name people and repositories. */
 const recordView = (
   core: Core,
   action: string,
@@ -94,9 +94,9 @@ const recordView = (
 ) => recordEvent(core, by, { action, teamId, target: { kind: "view", id }, detail: { place } });
 
 /**
- * Deletes a view: somebody's own, or one that is shared where they manage the team.
- * @returns what it was
- * @throws Problem notFound, for one of somebody else's too
+ * Deletes a view: the person's own, or a shared one when they manage the team.
+ * @returns the deleted view
+ * @throws Problem notFound, also for somebody else's
  */
 export function deleteView(
   core: Core,

@@ -12,12 +12,12 @@ export interface Change extends Path {
 
 const MAX_CHANGES = 1_000;
 const OPS = ["add", "replace", "remove"] as const;
-/** The server's own. */
+/** Attributes that only the server sets. */
 const READ_ONLY = new Set(["id", "meta", "groups"]);
 
 /**
- * What a PATCH asks for, one attribute each. Okta sends objects without a path, Entra ID paths with "Add" and "Replace", and both
- * send paths as names of members.
+ * The changes of a PATCH, one for each attribute. Okta sends objects without a path, Entra ID paths with "Add" and "Replace", and both send
+ * paths as names of members.
  * @throws Problem
  */
 export function changesIn(body: Readonly<Record<string, unknown>>): Change[] {

@@ -124,7 +124,7 @@ const schemas = (base: string) =>
     { id: GROUP_SCHEMA, name: "Group", attributes: GROUP_ATTRIBUTES },
   ].map((one) => ({ schemas: [SCHEMA_SCHEMA], ...one, meta: metaOf(base, "Schema", `/Schemas/${one.id}`) }));
 
-/** A list, and each of it by itself, at the address that it names as its own. */
+/** Endpoints for a list, and for each of its elements at the address that the element names as its own. */
 const describing = (
   [id, path, summary]: readonly [id: string, path: string, summary: string],
   [oneId, oneSummary]: readonly [id: string, summary: string],

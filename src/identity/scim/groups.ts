@@ -38,7 +38,7 @@ const PATH = "/scim/v2/Groups";
 /** Members on a page of groups, all of them together; it is cut before the group that would exceed it. */
 const MAX_LISTED_MEMBERS = 10_000;
 
-/** Changes for who called, while they may. */
+/** Runs changes for the caller, while the token is valid. */
 const writing =
   ({ core, principal }: Call<ScimPrincipal>) =>
   <T>(act: () => T) =>

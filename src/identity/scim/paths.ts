@@ -1,7 +1,9 @@
 import { fail } from "../../kit/problem.ts";
 import { invalidFilter, invalidPath } from "./problems.ts";
 
-/** Where a value stands: `name.givenName`, `emails[type eq "work"].value` (RFC 7644 section 3.5.2). In lower case, the operand apart. */
+/**
+ * The path of a value: `name.givenName`, `emails[type eq "work"].value` (RFC 7644 section 3.5.2). In lower case, except for the operand.
+ */
 export interface Path {
   readonly attribute: string;
   /** Within the brackets. */
@@ -35,7 +37,7 @@ function unquoted(quoted: string): string | undefined {
   }
 }
 
-/** Reads a path. @returns undefined for one into an extension, of which nothing is kept here @throws Problem */
+/** Reads a path. @returns undefined for a path into an extension, since none is stored @throws Problem */
 export function pathIn(text: string): Path | undefined {
   const own = text.trim().replace(CORE, "");
   if (/^urn:/i.test(own) && own.length <= MAX_CHARS) return undefined;

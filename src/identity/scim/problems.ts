@@ -1,6 +1,6 @@
 import { problem } from "../../kit/problem.ts";
 
-/** What SCIM calls problems (RFC 7644 section 3.12, table 9). */
+/** Problems in SCIM's terms (RFC 7644 section 3.12, table 9). */
 
 export const invalidFilter = problem({
   name: "invalidFilter",

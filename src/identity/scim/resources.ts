@@ -21,7 +21,7 @@ const Meta = v.object({
 });
 const Schemas = v.array(v.string());
 
-/** What `attributes` leaves out is not there, so only `schemas` and `id` are promised. */
+/** `attributes` may leave members out, so only `schemas` and `id` are promised. */
 export const UserResource = v.looseObject({
   schemas: Schemas,
   id: v.string(),
@@ -62,7 +62,7 @@ export const listReply = <T>(total: number, { offset }: ReturnType<typeof window
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Any object: names of members are compared in any case, and what is not kept is left out. */
+/** Any object: names of members are compared without case, and unknown members are ignored. */
 export const Body = v.looseObject({ schemas: v.optional(v.array(v.string())) });
 export const BODY = { schema: Body, maxBytes: () => MAX_BODY_BYTES };
 
@@ -81,7 +81,7 @@ export const OneQuery = v.object(SHOWN);
 export type Shown = v.InferOutput<typeof OneQuery>;
 
 const MAX_PAGE = 200;
-/** Of one person: a page of them stays small. */
+/** Groups shown of one person, so that a page of people stays small. */
 const MAX_SHOWN_GROUPS = 200;
 const DEFAULT_PAGE = 100;
 
@@ -91,7 +91,7 @@ export function windowIn({ startIndex = "1", count }: v.InferOutput<typeof ListQ
   return { limit, offset: Math.max(1, Number(startIndex)) - 1 };
 }
 
-/** What is said of one resource more than of another: nothing is said as null. */
+/** Removes members without a value: nothing is sent as null. */
 const present = (value: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null && one !== undefined));
 

@@ -3,5 +3,5 @@
  * Not here: the records of a directory and its tokens (directory), signing in by its issuer (sso).
  */
 
-/** Where a directory is told to find it, below the base URL. */
+/** The address to configure in a directory, below the base URL. */
 export const SCIM_PATH = "/scim/v2";

@@ -6,14 +6,14 @@ import { SCIM_MEDIA } from "../../platform/http/faults.ts";
 import { type ScimPrincipal, scimToken, touchScimToken } from "../directory/directory.ts";
 import { findIssuer, type Issuer } from "../sso/sso.ts";
 
-/** Within what a directory acts: its issuer's people and groups. */
+/** What a directory may act on: its issuer's people and groups. */
 export interface Scope {
   readonly core: Core;
   readonly issuer: Issuer;
   readonly by: Actor;
 }
 
-/** Who acts, when an issuer's directory does something. */
+/** The actor of what an issuer's directory does. */
 export const provisioning = ({ id, name }: Issuer, ip: string | null): Actor => ({
   kind: "system",
   id,
@@ -30,7 +30,7 @@ export const COMMON = {
   limits: [{ name: "scim", quota: (config) => config.limitScim, per: "token", headers: "limited" }],
 } as const satisfies Partial<EndpointSpec<ScimPrincipal, undefined, undefined, Schema>>;
 
-/** People, and groups, of one issuer. */
+/** People of one issuer at most, and groups likewise. */
 export const MAX_RECORDS = 10_000;
 
 /** The scope of a request. */

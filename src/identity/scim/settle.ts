@@ -8,12 +8,12 @@ import { getUser } from "../people/people.ts";
 import { findIssuer, rolesBy } from "../sso/sso.ts";
 import { provisioning } from "./scope.ts";
 
-/** People whose teams are gone over in one transaction: others get their turn between. */
+/** People whose memberships are settled in one transaction: others get their turn between. */
 const BATCH = 20;
 
 /**
- * Brings the teams of an issuer's people in line with their groups, as far as these have changed. Who is left when the process ends is
- * remembered.
+ * Brings the memberships of an issuer's people in line with their groups, for people whose groups changed. If the process ends, the rest
+ * stays marked.
  */
 export async function settleTeams(core: Core, issuerId: string, by?: Actor): Promise<void> {
   let count: number;
@@ -32,7 +32,7 @@ export async function settleTeams(core: Core, issuerId: string, by?: Actor): Pro
   } while (count === BATCH);
 }
 
-/** Goes on with what a process that ended left, and with what follows when an issuer's groups come to mean something else. */
+/** Finishes what an ended process left, and settles memberships after the meaning of an issuer's groups changed. */
 export const settleJob: Job = {
   name: "scim-teams",
   everyMs: MINUTE_MS,

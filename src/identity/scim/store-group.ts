@@ -65,13 +65,13 @@ function changeMembers(members: Set<string>, { op, filter, sub, value }: Change)
     else members.add(id);
 }
 
-/** Members that are added or taken out in one transaction: others get their turn between. */
+/** Members that are added or removed in one transaction: others get their turn between. */
 const STEP_MEMBERS = 250;
 
 /** A group is changed by one request at a time. */
 const underWay = slot(() => new Turns());
 
-/** Runs a transaction, unless the directory may do nothing any more. */
+/** Runs a transaction, unless the directory's token was revoked. */
 type Write = <T>(act: () => T) => Promise<T>;
 
 interface MemberStep {
@@ -86,9 +86,9 @@ export function makeGroup(scope: Scope, write: Write, draft: GroupDraft): Promis
 }
 
 /**
- * Changes a group: as a whole where it has few members, and step by step where it has many. A request that breaks off leaves it
- * part of the way, and the same one again does the rest.
- * @param draftOf what it shall be, from what it is
+ * Changes a group: at once when it has few members, else step by step. A request that breaks off leaves it partly changed, and repeating
+ * the request does the rest.
+ * @param draftOf gives the desired group from the present one
  * @throws Problem
  */
 export function changeGroup(
@@ -122,7 +122,7 @@ async function storeGroup(
   const stored = await write(() => {
     const after = storeRecord(scope, id, before, draft);
     const changed = storeMembers(scope, id, first);
-    // What is left of them: those that somebody went over since they were marked.
+    // Marks the members again that were settled since they were marked.
     if (renamed) directoryRecords.setMembersPending(scope.core, id);
     if (!before) recordDone(scope, "scim.group_added", targetOf(after), { members: changed.added });
     else if (renamed || changed.added + changed.removed > 0)
@@ -137,7 +137,7 @@ async function storeGroup(
   return stored;
 }
 
-/** Marks a group's members step by step, ahead of its other name: whoever goes over one of them until then finds all as it was. */
+/** Marks a group's members step by step, before the group gets its other name: members settled until then find all as it was. */
 async function markMembers({ core }: Scope, write: Write, groupId: string): Promise<void> {
   const ids = directoryRecords.memberIds(core, groupId);
   for (let at = 0; at < ids.length; at += STEP_MEMBERS)
@@ -148,7 +148,7 @@ async function markMembers({ core }: Scope, write: Write, groupId: string): Prom
 
 const targetOf = ({ id, displayName }: GroupRecord) => ({ kind: "group", id, label: displayName });
 
-/** Stores all of a group but its members; call inside a transaction. @throws Problem */
+/** Stores a group without its members; call inside a transaction. @throws Problem */
 function storeRecord(
   { core, issuer }: Scope,
   id: string,
@@ -174,7 +174,7 @@ function storeRecord(
   return after;
 }
 
-/** What is to be done so that a group has some members: who leaves goes first. @throws Problem for one whom the directory does not have */
+/** The steps to give a group its members: removals come first. @throws Problem for a member whom the directory does not have */
 async function memberSteps({ core, issuer }: Scope, groupId: string, desired: ReadonlySet<string>) {
   const yieldNow = cooperative(core.clock);
   const present = new Set(directoryRecords.memberIds(core, groupId));
@@ -195,7 +195,7 @@ async function memberSteps({ core, issuer }: Scope, groupId: string, desired: Re
   return steps;
 }
 
-/** Call inside a transaction. Who has left the directory since the request came is left out. */
+/** Stores one step; call inside a transaction. People who left the directory since the request came are left out. */
 function storeMembers({ core, issuer }: Scope, groupId: string, { removed, added }: MemberStep = NOBODY) {
   const isThere = (id: string) => directoryRecords.user(core, issuer.id, id) !== undefined;
   const [leaving, coming] = [removed.filter(isThere), added.filter(isThere)];
@@ -207,7 +207,7 @@ function storeMembers({ core, issuer }: Scope, groupId: string, { removed, added
 
 const NOBODY: MemberStep = { removed: [], added: [] };
 
-/** Takes a group away, its people step by step before. @throws Problem 404 */
+/** Removes a group, after its members step by step. @throws Problem 404 */
 export function dropGroup(scope: Scope, write: Write, id: string): Promise<void> {
   const { core } = scope;
   return underWay(core).after(id, async () => {

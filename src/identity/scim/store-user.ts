@@ -20,11 +20,11 @@ import { invalidValue, uniqueness } from "./problems.ts";
 import { MAX_RECORDS, recordDone, type Scope } from "./scope.ts";
 import type { UserDraft } from "./user-draft.ts";
 
-/** What becomes of accounts; everything here is called inside a transaction. */
+/** Changes of accounts; everything here is called inside a transaction. */
 
 const ONE = { limit: 1, offset: 0 };
 
-/** Does what may fail with a problem of another room as one of ours. */
+/** Runs something, and turns a problem of another room into one of SCIM. */
 function as<T>(row: ProblemRow, act: () => T): T {
   try {
     return act();
@@ -33,7 +33,7 @@ function as<T>(row: ProblemRow, act: () => T): T {
   }
 }
 
-/** @throws Problem unless it is an address of a domain that is listed for the issuer: others are other people's to vouch for */
+/** @throws Problem unless the address is of a domain that is listed for the issuer: others may vouch for the rest */
 function vouchedEmail({ issuer }: Scope, typed: string | null): string {
   const email = as(invalidValue, () => readEmail(typed ?? ""));
   const domain = emailKey(email).split("@").at(-1) as string;
@@ -42,19 +42,20 @@ function vouchedEmail({ issuer }: Scope, typed: string | null): string {
   return email;
 }
 
-/** What somebody is called; what was called so before, where the directory says nothing. */
+/** A person's name; the former one when the directory says nothing. */
 function nameOf({ displayName, formatted, givenName, familyName }: UserDraft, before: string | null): string | null {
   const parts = [givenName, familyName].filter((part) => part !== null).join(" ");
   const name = [displayName, formatted, parts].find((one) => one !== null && one !== "");
   return name ? as(invalidValue, () => readPersonName(withoutMisleading(name.slice(0, 100).toWellFormed()))) : before;
 }
 
-/** Makes the record of somebody, with their account, or that of an account that is there. @throws Problem */
+/** Makes a person's record, with a new account or for an existing one. @throws Problem */
 export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   const { core, issuer, by } = scope;
   const linked = draft.externalId === null ? undefined : identityUser(core, issuer.id, draft.externalId);
   const desired = draft.email ?? draft.userName;
-  // Somebody who signed in by the issuer before keeps their address, whoever vouches for it: refused here, they could not be closed by the directory.
+  // A person who signed in by the issuer before keeps their address, of whatever domain: if it were refused here, the directory could not
+  // close their account.
   const email = emailKey(desired) === linked?.emailKey ? linked.email : vouchedEmail(scope, desired);
   requireFreeName(scope, draft.userName, undefined);
   if (directoryRecords.users(core, issuer.id, "all", null, ONE).total >= MAX_RECORDS)
@@ -85,14 +86,16 @@ export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   return stored;
 }
 
-/** The directory let go of whose an account was, and may mean somebody else by the address now: nothing of before leads into it. */
+/**
+ * Ends all ways into an account and its devices: the directory removed its former person, and may now mean somebody else by the address.
+ */
 function endPast({ core, by }: Scope, account: User): void {
   waysIn.endAll(core, account, by);
   revokeDevicesOf(core, account.id, by);
 }
 
 /**
- * An account that is there may be taken over as by signing in: never an operator's, and one that was closed only where this directory
+ * Judges whether an existing account may be taken over, as when signing in: never an operator's, and a closed one only if this directory
  * closed it.
  * @returns the record that the directory had of it before
  */
@@ -137,7 +140,7 @@ export function changeRecord(scope: Scope, before: UserRecord, draft: UserDraft)
   const email = emailOf(scope, before, draft, account);
   const { externalId } = draft;
   const isRenumbered = externalId !== null && externalId !== before.externalId;
-  // Directories take up again by its name whom they closed, for somebody else, too.
+  // Directories reopen a closed account by its name, also for somebody else.
   if (account.disabledAt !== null && isRenumbered && identityUser(core, before.issuerId, externalId)?.id !== account.id)
     endPast(scope, account);
   const record = { ...before, ...recordFields(draft), updatedAt: core.clock.now() };
@@ -152,7 +155,7 @@ export function changeRecord(scope: Scope, before: UserRecord, draft: UserDraft)
   return after;
 }
 
-/** @throws Problem 403 for an operator's account: who runs the installation is nobody's to change from elsewhere */
+/** @throws Problem 403 for an operator's account, which nobody may change from elsewhere */
 function requireOrdinary({ core }: Scope, { userId }: UserRecord): User {
   const account = getUser(core, userId);
   if (account.operator === 1) fail(forbidden, "This person runs the installation: operators are not changed by SCIM.");
@@ -160,8 +163,9 @@ function requireOrdinary({ core }: Scope, { userId }: UserRecord): User {
 }
 
 /**
- * The address from now on: a new one must be of a listed domain. Where only the user name says it, it follows that. Whoever leaves keeps
- * theirs where the new one may not be had: directories rename who is removed, and a refusal would leave the account open.
+ * A person's new address: it must be of a listed domain. It follows the user name when only that holds an address. Somebody who is
+ * deactivated keeps theirs when the new one is not possible: directories rename the people they remove, and a refusal would leave the
+ * account open.
  */
 function emailOf(scope: Scope, before: UserRecord, draft: UserDraft, account: User): string {
   const isSaid = draft.email !== undefined || (before.userKey === account.emailKey && draft.userName.includes("@"));
@@ -177,7 +181,7 @@ function emailOf(scope: Scope, before: UserRecord, draft: UserDraft, account: Us
   }
 }
 
-/** @returns whether it is the directory that closed the account */
+/** @returns whether the directory closed the account */
 function settleAccount(scope: Scope, record: UserRecord, account: User, draft: UserDraft, email: string): 0 | 1 {
   const { core, by } = scope;
   const name = nameOf(draft, account.name);
@@ -190,7 +194,7 @@ function settleAccount(scope: Scope, record: UserRecord, account: User, draft: U
   return draft.active ? 0 : 1;
 }
 
-/** Ends what the directory gave somebody: the account is closed, and it leaves the teams of its groups. @throws Problem */
+/** Ends a person's record: closes the account, and removes it from the teams of its groups. @throws Problem */
 export function endRecord(scope: Scope, record: UserRecord): void {
   const { core, issuer, by } = scope;
   const account = requireOrdinary(scope, record);

@@ -11,7 +11,7 @@ export interface UserDraft {
   familyName: string | null;
   formatted: string | null;
   displayName: string | null;
-  /** The address it names; null for none, undefined where it says nothing. */
+  /** The address that the directory gives; null for none, undefined when it says nothing. */
   email: string | null | undefined;
   active: boolean;
 }
@@ -22,14 +22,14 @@ const NAME_PARTS: Readonly<Record<string, "givenName" | "familyName" | "formatte
   formatted: "formatted",
 };
 
-/** Of the core schema (RFC 7643 section 4.1), and kept nowhere: taken, so that nobody has to unmap them. */
+/** Attributes of the core schema (RFC 7643 section 4.1) that are accepted but not stored, so that nobody has to unmap them. */
 const IGNORED = new Set(
   "nickname profileurl title usertype preferredlanguage locale timezone password phonenumbers ims photos addresses entitlements roles x509certificates schemas".split(
     " ",
   ),
 );
 
-/** Reads somebody whole, as POST and PUT send them. Who is not said to be inactive is active. @throws Problem */
+/** Reads a person as a whole, as POST and PUT send them. Active unless stated otherwise. @throws Problem */
 export function draftIn(body: Readonly<Record<string, unknown>>): UserDraft {
   const members = membersOf(body);
   const text = (name: string) => textIn(members.get(name.toLowerCase()), name);
@@ -48,7 +48,7 @@ export function draftIn(body: Readonly<Record<string, unknown>>): UserDraft {
   };
 }
 
-/** Makes changes to somebody, who is active first of all: that one leaves must not fail for what else is told of them. @throws Problem */
+/** Applies changes to a person, `active` first: a deactivation must not fail because of another change. @throws Problem */
 export function changeAll(draft: UserDraft, changes: readonly Change[]): void {
   for (const change of changes) if (change.attribute === "active") changeDraft(draft, change);
   for (const change of changes) if (change.attribute !== "active") changeDraft(draft, change);
@@ -93,14 +93,14 @@ function changeName(draft: UserDraft, sub: string | undefined, value: unknown): 
     else if (parts.has(key)) draft[part] = textIn(parts.get(key), `name.${part}`);
 }
 
-/** Filters of a path that mean the one address that is kept. A filter by the address itself does not tell which address it is. */
+/** Filters of a path that mean the one stored address. A filter by the address itself does not say of what kind it is. */
 const OURS: ReadonlySet<string> = new Set(["type work", "primary true"]);
 
-/** The address of work is the one that counts; others are not kept. */
+/** Changes the address: only that of work counts; others are not stored. */
 function changeEmail(draft: UserDraft, { filter, sub }: Change, value: unknown): void {
   if (filter && !OURS.has(`${filter.attribute} ${filter.operand.toLowerCase()}`)) return;
   if (sub !== undefined && sub !== "value") return;
-  // An address of home alone says nothing of that of work.
+  // A list with only a home address says nothing about the work address.
   const email = emailIn(value);
   if (email !== undefined) draft.email = email;
 }

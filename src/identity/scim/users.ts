@@ -39,7 +39,11 @@ function recordIn({ core, issuer }: Scope, id: string | undefined): UserRecord {
   return directoryRecords.user(core, issuer.id, id ?? "") ?? fail(notFound, "There is no such user.");
 }
 
-/** Which records a filter means. @returns undefined where nobody can be found @throws Problem for what is not looked for by */
+/**
+ * The records that a filter selects.
+ * @returns undefined when it can match nobody
+ * @throws Problem for an attribute that cannot be searched
+ */
 function selectionIn(
   { core }: Scope,
   filter: string | undefined,
@@ -160,7 +164,7 @@ const replaceUser = endpoint<typeof UserResource, ScimPrincipal, undefined, type
 const membersHave = (body: Readonly<Record<string, unknown>>, name: string): boolean =>
   Object.entries(body).some(([key, value]) => key.toLowerCase() === name && value !== null);
 
-/** Somebody as they are now. */
+/** A person as a draft, for changes. */
 function draftOf({ core }: Scope, record: UserRecord): UserDraft {
   const { userName, externalId, givenName, familyName, formatted, displayName } = record;
   const { active } = userResource(core, record, { attributes: "active" });

@@ -33,10 +33,10 @@ export function activeIn(value: unknown): boolean {
 }
 
 /**
- * The one address of somebody's that counts here: of work, the primary one, or one of no kind. One of home never does, nor one of any
- * other kind that is not the primary one: it would become the address that the account is found by.
- * @param value as it stands in `emails`, a list of objects; one object and one text will do
- * @returns undefined where only others are named
+ * The address of a person that counts here: of work, the primary one, or one without a type. A home address never counts, nor one of
+ * another type that is not primary: the account would be found by it.
+ * @param value as in `emails`, a list of objects; one object or one text is accepted, too
+ * @returns undefined when only other addresses are named
  */
 export function emailIn(value: unknown): string | null | undefined {
   if (value === undefined || value === null || typeof value === "string") return textIn(value, "emails");

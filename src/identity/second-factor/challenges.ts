@@ -9,7 +9,7 @@ const CHALLENGE_BYTES = 32;
 /** The newest challenge of each person, so that one answer counts once (Web Authentication Level 3, section 13.4.3). */
 const challenges = slot((): Map<string, { readonly challenge: string; readonly until: number }> => new Map());
 
-/** A challenge for a person's authenticator; the one before is void. @param purpose what the answer will be good for */
+/** Makes a challenge for a person's authenticator; the former one is void. @param purpose of the answer */
 export function newChallenge(core: Core, userId: string, purpose: "create" | "get"): string {
   const open = challenges(core);
   const now = core.clock.monotonic();
@@ -19,7 +19,7 @@ export function newChallenge(core: Core, userId: string, purpose: "create" | "ge
   return challenge;
 }
 
-/** Takes a person's challenge: it is void from now on, whatever the answer. */
+/** Gives a person's challenge and makes it void, whatever the answer. */
 export function takeChallenge(core: Core, userId: string, purpose: "create" | "get"): string | undefined {
   const open = challenges(core);
   const found = open.get(`${purpose} ${userId}`);
@@ -27,7 +27,7 @@ export function takeChallenge(core: Core, userId: string, purpose: "create" | "g
   return found && found.until > core.clock.monotonic() ? found.challenge : undefined;
 }
 
-/** Of this process: who has to start again after a restart types a password once more. */
+/** A key of this process: after a restart, pending sign-ins begin again with the password. */
 const key = slot((core) => core.random(32));
 
 interface Sealed {
@@ -36,11 +36,11 @@ interface Sealed {
   readonly expiresAt: number;
 }
 
-/** Seals what a browser keeps for five minutes. @param what it is good for */
+/** Seals a value that a browser keeps for five minutes. @param what the purpose */
 export const sealPending = (core: Core, what: string, value: unknown): string =>
   seal(key(core), core.random, { what, value, expiresAt: core.clock.now() + PENDING_MS } satisfies Sealed);
 
-/** Opens what was sealed for the same purpose; undefined for anything else, and for what is too old. */
+/** Opens a value sealed for the same purpose; undefined for anything else, and when it is too old. */
 export function openPending<Value>(core: Core, what: string, sealed: string | undefined): Value | undefined {
   const opened = unseal(key(core), sealed) as Sealed | undefined;
   return opened?.what === what && opened.expiresAt > core.clock.now() ? (opened.value as Value) : undefined;

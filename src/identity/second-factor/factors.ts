@@ -17,7 +17,7 @@ export type Factor = Pick<FactorRow, "id" | "kind" | "name" | "createdAt" | "las
 const MAX_FACTORS = 20;
 const MAX_NAME_CHARS = 60;
 const RECOVERY_CODES = 10;
-/** 120 bits, so that a plain digest of it is as good as any (OWASP ASVS 5.0, 6.5.2). */
+/** Characters of a recovery code: 120 bits, so that an unsalted digest of it is safe (OWASP ASVS 5.0, 6.5.2). */
 const CODE_CHARS = 24;
 
 /** The second factors of a person, the oldest first. */
@@ -31,7 +31,7 @@ export const hasFactor = (core: Core, userId: string): boolean => rows(core.stor
 /** How many recovery codes of a person still work. */
 export const recoveryCodesLeft = (core: Core, userId: string): number => rows(core.store).codesLeft.get(userId) ?? 0;
 
-/** What sets up an authenticator app; nothing is stored until it has shown a code. */
+/** Values for setting up an authenticator app; nothing is stored until it has shown a code. */
 export interface NewApp {
   /** To be typed. */
   readonly secret: string;
@@ -52,7 +52,7 @@ export function beginApp(core: Core, userId: string, issuer: string): NewApp {
   };
 }
 
-/** The same app again, whose code was not right. */
+/** The values for the same app again, after a wrong code. */
 export function sameApp(core: Core, userId: string, issuer: string, sealed: string): NewApp | undefined {
   const stored = openPending<string>(core, `app ${userId}`, sealed);
   if (stored === undefined) return undefined;
@@ -91,7 +91,7 @@ export function addApp(
 /** What a browser needs to make a passkey. */
 export const beginPasskey = (core: Core, userId: string) => ({
   challenge: newChallenge(core, userId, "create"),
-  /** Not to be made twice on one authenticator. */
+  /** Passkeys that must not be made a second time on one authenticator. */
   exclude: credentialIds(core, userId),
 });
 
@@ -139,7 +139,7 @@ function add(
     const before = sql.ofUser.all(userId);
     if (factor.credentialId && sql.byCredential.get(factor.credentialId))
       fail(conflict, "This passkey is known already.");
-    // As where a form is sent twice: a code would count once for each.
+    // Otherwise a form sent twice would add the app twice, and a code would count once for each.
     if (factor.secret && before.some(({ secret }) => secret?.equals(factor.secret as Buffer)))
       fail(conflict, "This app is known already.");
     if (before.length >= MAX_FACTORS) fail(conflict, `There are ${MAX_FACTORS} already: remove one first.`);
@@ -166,11 +166,11 @@ function storeCodes(core: Core, userId: string): string[] {
   });
 }
 
-/** What is stored of a recovery code; how it is spelled does not matter. */
+/** The digest of a recovery code that is stored; case and separators do not matter. */
 export const codeDigest = (userId: string, typed: string): Buffer =>
   tokenDigest(`recovery ${userId} ${typed.toLowerCase().replace(/[^0-9a-z]/g, "")}`);
 
-/** New recovery codes; those before work no more. @returns them, shown once @throws Problem 409 without a second factor */
+/** Makes new recovery codes; the former ones stop working. @returns them, shown once @throws Problem 409 without a second factor */
 export function renewCodes(core: Core, userId: string, by: Actor, sessionId: string): Promise<readonly string[]> {
   return core.store.write(() => {
     requireLive(core, userId, sessionId);
@@ -189,7 +189,7 @@ export function removeFactor(core: Core, userId: string, id: string, by: Actor, 
     if (sql.remove.run(id, userId).changes === 0) fail(notFound, "There is no such second factor.");
     if (!hasFactor(core, userId)) {
       sql.removeCodes.run(userId);
-      // Where a team demands one, they set one up before they go on.
+      // If a team demands a second factor, the person has to set one up before going on.
       forgetSecondFactor(core, userId);
     }
     recordEvent(core, by, { action: "factor.removed", teamId: null, target: { kind: "factor", id } });
@@ -210,7 +210,7 @@ export function resetFactors(core: Core, idOrEmail: string, by: Actor): Promise<
   });
 }
 
-/** Row change: all second factors of a person, with their recovery codes. @returns how many went */
+/** Row change: removes all second factors of a person, with their recovery codes. @returns how many went */
 export function eraseFactors(core: Core, userId: string): number {
   const sql = rows(core.store);
   return sql.removeAll.run(userId).changes + sql.removeCodes.run(userId).changes;

@@ -5,9 +5,9 @@ export interface FactorRow {
   readonly id: string;
   readonly userId: string;
   readonly kind: "totp" | "passkey";
-  /** What it is recognised by. */
+  /** The name that its person gave it. */
   readonly name: string;
-  /** Of an authenticator app. */
+  /** Secret of an authenticator app. */
   readonly secret: Buffer | null;
   /** Codes up to this step are used up. */
   readonly lastStep: number | null;

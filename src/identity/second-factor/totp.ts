@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { base32 } from "../../kit/ids.ts";
 
-/** Codes of authenticator apps: TOTP (RFC 6238) with what all of them know, SHA-1, 30 seconds and six digits. */
+/** Codes of authenticator apps: TOTP (RFC 6238) with the parameters that every app supports: SHA-1, 30 seconds and six digits. */
 
 const STEP_MS = 30 * SECOND_MS;
 const DIGITS = 6;
@@ -10,7 +10,7 @@ const DIGITS = 6;
 export const SECRET_BYTES = 20;
 /** Clocks of phones are off, and typing takes a while (RFC 6238 section 5.2). */
 const TOLERATED_STEPS = 1;
-/** That of RFC 4648 section 6. */
+/** The base32 alphabet of RFC 4648 section 6. */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /** The code of a step. */
@@ -42,7 +42,7 @@ export function stepOf(secret: Buffer, code: string, now: number, after: number 
 /** A secret as people type it, without padding. */
 export const base32Of = (bytes: Uint8Array): string => base32(bytes, ALPHABET);
 
-/** What an app reads from a picture. @param issuer the installation, as the app lists it @param account whose it is */
+/** The URI that an app reads from a QR code. @param issuer the installation, as the app lists it @param account the person's address */
 export function otpauthUri(secret: Buffer, issuer: string, account: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   return `otpauth://totp/${label}?secret=${base32Of(secret)}&issuer=${encodeURIComponent(issuer)}`;

@@ -9,16 +9,16 @@ import { stepOf } from "./totp.ts";
 import { type Assertion, type RelyingParty, verifyAssertion } from "./webauthn.ts";
 
 /*
- * Wrong codes that are borne: of six digits three are right at a time, so 5 at once and 20 an hour leave a guesser who has the password
- * a chance of 1 in 700 a day. Each is recorded.
+ * Wrong codes that are tolerated. Of all six-digit codes three are right at a time, so 5 at once and 20 an hour leave a guesser who has the
+ * password a chance of 1 in 700 a day. Each wrong code is recorded.
  */
 const FAILURES: Quota = { count: 5, seconds: 15 * 60 };
 const failures = slot(() => new Buckets());
 
-/** What somebody proves a second factor with. */
+/** The answer that proves a second factor. */
 export type Answer = { readonly code: string } | { readonly passkey: Assertion };
 
-/** How a person proved it. */
+/** The kind of second factor that was proved. */
 export type Proof = "totp" | "passkey" | "recovery";
 
 /**

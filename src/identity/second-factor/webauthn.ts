@@ -2,8 +2,8 @@ import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 
 /**
- * Passkeys: what a browser's authenticator signs (Web Authentication Level 3). No attestation is asked for: which make an authenticator
- * is of is nobody's business here.
+ * Passkeys: verifies what a browser's authenticator signs (Web Authentication Level 3). No attestation is asked for: the make of an
+ * authenticator does not matter here.
  */
 
 /** The site that a passkey belongs to. */
@@ -14,7 +14,7 @@ export interface RelyingParty {
   readonly id: string;
 }
 
-/** What a browser sends of a passkey it made; each in base64url. */
+/** A browser's message about a new passkey; each member in base64url. */
 export interface Registration {
   readonly credentialId: string;
   readonly clientData: string;
@@ -23,7 +23,7 @@ export interface Registration {
   readonly publicKey: string;
 }
 
-/** What a browser sends of one that it used; each in base64url. */
+/** A browser's message about the use of a passkey; each member in base64url. */
 export interface Assertion {
   readonly credentialId: string;
   readonly clientData: string;
@@ -43,9 +43,9 @@ const MAX_ID_BYTES = 1_023;
 const RP_ID_HASH_BYTES = 32;
 const USER_PRESENT = 0x01;
 const ATTESTED = 0x40;
-/** Before the credential's id: hash, flags, counter, the authenticator's model, the id's length (section 6.1). */
+/** Offset of the length of the credential's id, after hash, flags, counter and the authenticator's model (section 6.1). */
 const ID_LENGTH_AT = 53;
-/** Keys that signatures are taken of: P-256, Ed25519, RSA of 2048 bits and more. */
+/** Keys whose signatures are accepted: P-256, Ed25519, RSA of 2048 bits and more. */
 const KEY_TYPES = new Set(["ec", "ed25519", "rsa"]);
 const MIN_RSA_BITS = 2_048;
 
@@ -54,7 +54,7 @@ const bytesOf = (text: string): Buffer | undefined =>
     ? Buffer.from(text, "base64url")
     : undefined;
 
-/** Whether what the browser says it was asked is what was asked, here (sections 7.1 and 7.2, steps on client data). */
+/** Whether the browser answered our challenge, on our origin (sections 7.1 and 7.2, steps on client data). */
 function isOurs(clientData: Buffer, type: string, challenge: string, { origin }: RelyingParty): boolean {
   try {
     const said = JSON.parse(clientData.toString("utf8")) as Record<string, unknown>;
@@ -88,7 +88,7 @@ function readKey(der: Buffer): KeyObject | undefined {
   }
 }
 
-/** Judges a passkey that was made (section 7.1). @param challenge base64url @returns undefined for one that is not taken */
+/** Judges a new passkey (section 7.1). @param challenge base64url @returns undefined when it is not accepted */
 export function verifyRegistration(
   sent: Registration,
   challenge: string,
@@ -112,8 +112,8 @@ export function verifyRegistration(
 }
 
 /**
- * Judges a passkey that was used (section 7.2).
- * @returns how often it signed by now; undefined for one that is not taken, a copy that signs beside the original too
+ * Judges the use of a passkey (section 7.2).
+ * @returns its new count of signatures; undefined when it is not accepted, also when a copy signs beside the original
  */
 export function verifyAssertion(
   sent: Assertion,

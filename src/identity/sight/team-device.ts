@@ -5,8 +5,8 @@ import { type DevicePrincipal, device, findDeviceOf } from "../devices/devices.t
 import { roleIn } from "../members/members.ts";
 
 /**
- * Whether a device is told nothing of the rest of the team: it is somebody's who sees only what their own devices sent, or who has left
- * the team or has no open account any more. It reports on all the same, so what it reads must end by itself.
+ * Whether a device may read nothing of the rest of the team: its person sees only what their own devices sent, has left the team, or has no
+ * open account any more. The device goes on reporting all the same, so its reading has to end by itself.
  */
 export function isOwnOnly(core: Core, { deviceId, teamId }: Pick<DevicePrincipal, "deviceId" | "teamId">): boolean {
   const { personId = null, person } = findDeviceOf(core, teamId, deviceId) ?? {};
@@ -15,14 +15,14 @@ export function isOwnOnly(core: Core, { deviceId, teamId }: Pick<DevicePrincipal
   return role === undefined || role === "own_only" || person?.disabledAt !== null;
 }
 
-/** Whether a device may be told of the team's audit: it is somebody's who owns or administers the team. */
+/** Whether a device may read the team's audit: its person owns or administers the team. */
 export function readsAudit(core: Core, device: Pick<DevicePrincipal, "deviceId" | "teamId">): boolean {
   const personId = findDeviceOf(core, device.teamId, device.deviceId)?.personId ?? null;
   if (personId === null || isOwnOnly(core, device)) return false;
   return ["owner", "admin"].includes(roleIn(core, device.teamId, personId) ?? "");
 }
 
-/** A device's token where it reads what the whole team sent; such an endpoint declares `forbidden`. */
+/** A device's token for reading what the whole team sent; such an endpoint declares `forbidden`. */
 export const teamDevice = credential<DevicePrincipal>({
   ...device,
   judge(core, principal) {
@@ -35,7 +35,7 @@ export const teamDevice = credential<DevicePrincipal>({
   },
 });
 
-/** The same where it changes what the team sees, other than by what an agent did: a viewer does not. */
+/** A device's token for changing what the team sees, other than by an agent's work: not for a viewer's device. */
 export const changingDevice = credential<DevicePrincipal>({
   ...teamDevice,
   judge(core, principal) {

@@ -34,7 +34,7 @@ export interface NewUser {
 }
 
 /**
- * A new person's row, hashed and checked, before the transaction that stores it.
+ * Checks a new person's account and makes its row with the password's hash, before the transaction that stores it.
  * @param teams names of the teams that they come into
  * @throws Problem
  */
@@ -72,9 +72,9 @@ export async function preparePassword(core: Core, user: User, password: string):
 }
 
 /**
- * Changes a password and ends every sign-in but `keepSessionId`.
+ * Changes a password and ends every sign-in except `keepSessionId`.
  * @param keepSessionId the sign-in in which it is done
- * @param alongside what else ends with the old password; runs inside the transaction
+ * @param alongside ends other things together with the old password; runs inside the transaction
  */
 export async function setPassword(
   core: Core,
@@ -87,14 +87,14 @@ export async function setPassword(
   const user = getUser(core, userId);
   const hash = await preparePassword(core, user, password);
   await core.store.write(() => {
-    // Another password meanwhile, an operator's perhaps, must not give way to one that was chosen before it.
+    // A password set meanwhile, perhaps by an operator, must not be replaced by one that was chosen before it.
     if (keepSessionId !== undefined) requireLive(core, userId, keepSessionId);
     storePassword(core, user, hash, by, keepSessionId);
     alongside(user, by);
   });
 }
 
-/** Stores a new password's hash, and ends what the old one opened; call inside a transaction. */
+/** Stores a new password's hash, and ends reset links, approvals and sign-ins of the old one; call inside a transaction. */
 export function storePassword(core: Core, user: User, hash: string, by: Actor, keepSessionId?: string): void {
   storePasswordHash(core, user, hash, by);
   revokeResetLinks(core, user.id);
@@ -103,9 +103,9 @@ export function storePassword(core: Core, user: User, hash: string, by: Actor, k
 }
 
 /**
- * Closes an account, or opens it again: sign-ins end, CLI and read tokens stop working, what the person did stays.
+ * Closes an account, or opens it again. Closing ends sign-ins and stops CLI and read tokens; what the person did stays.
  * @param revokeDevices whether the person's machines stop reporting, too; also when the account was closed before
- * @returns whether the account was not so already
+ * @returns whether that was a change
  * @throws Problem for the last operator, without whom nobody could run the installation
  */
 export function setDisabled(
@@ -124,7 +124,7 @@ export function setDisabled(
   });
 }
 
-/** Closes an account, or opens it again, as `setDisabled` does; call inside a transaction. @returns whether it was not so already */
+/** Closes an account, or opens it again, as `setDisabled` does; call inside a transaction. @returns whether that was a change */
 export function storeClosed(core: Core, user: User, closed: boolean, by: Actor): boolean {
   if (!storeDisabled(core, user, closed, by)) return false;
   if (closed) {
@@ -135,7 +135,7 @@ export function storeClosed(core: Core, user: User, closed: boolean, by: Actor):
   return true;
 }
 
-/** What a server does at its start while nobody has an account. */
+/** What a server did at its start for an installation without accounts. */
 export type FirstRun =
   | { readonly did: "nothing" }
   | { readonly did: "operator"; readonly email: string }

@@ -11,14 +11,14 @@ import { type Entered, enter, requirePasswordsFor } from "./enter.ts";
 import { verifyPassword } from "./passwords.ts";
 
 /*
- * Wrong passwords that are borne. From addresses that an account was never used from it takes 10 at once and 40 an hour, 970 in
- * a day however many addresses they come from; those everybody tries first are no passwords here (passwords.ts). Each address
- * it was used from has as many for itself. Over all accounts an address gets RECKON_LIMIT_SIGN_IN, 20 a minute: who tries one
- * password at every account is slowed down by that.
+ * Wrong passwords that are tolerated. From addresses that an account was never used from, it takes 10 at once and 40 an hour, 970 in a day,
+ * however many addresses there are; the passwords that everybody tries first are not allowed here (passwords.ts). Each address that the
+ * account was used from has as many for itself. Over all accounts an address has RECKON_LIMIT_SIGN_IN, 20 a minute, which slows down
+ * somebody who tries one password at every account.
  */
 const FAILURES: Quota = { count: 10, seconds: 15 * 60 };
 
-/** Refusals at one account that somebody may want to hear of; and how often they do. */
+/** Refusals at one account that give a notice, and how often such a notice is given. */
 const MANY: Quota = { count: 5, seconds: 15 * 60 };
 const REPORTS: Quota = { count: 1, seconds: 60 * 60 };
 
@@ -27,13 +27,13 @@ const refusals = slot(() => new Buckets());
 const reports = slot(() => new Buckets());
 const addresses = slot(() => new Buckets());
 
-/** One text for every reason: which accounts exist is nobody's business. */
+/** One text for every reason, so that it does not tell which accounts exist. */
 const WRONG = "The e-mail address and the password do not belong together.";
 
 /**
- * Signs somebody in with a password. Wrong ones at one account are slowed down whatever address they come from, and wrong ones
- * from one address whatever account they are for. The addresses the person signed in from before are counted for themselves, so
- * that neither guessing elsewhere nor a neighbour's guessing can lock them out.
+ * Signs somebody in with a password. Wrong passwords at one account are slowed down from whatever address, and wrong passwords from one
+ * address for whatever account. Addresses that the person signed in from before are counted separately, so that neither guessing elsewhere
+ * nor a neighbour's guessing can lock them out.
  * @param previousSessionId a sign-in of this browser to end: the token is never carried over
  * @returns a session, or what asks for the second factor
  * @throws Problem 401 when refused, 429 when the account was guessed at too often, or the address guessed too often
@@ -54,7 +54,7 @@ export async function signIn(
   if (own.refusal) throw address.refusal ?? own.refusal;
   const stored = user?.disabledAt === null ? user.passwordHash : null;
   const right = await verifyPassword(password, stored, known ? undefined : origin.ip).catch((error: unknown) => {
-    // Nothing was looked at, so nothing was tried.
+    // The password was not checked, so the try does not count.
     address.giveBack();
     own.giveBack();
     throw error;
@@ -76,7 +76,7 @@ export async function signIn(
   own.giveBack();
   return core.store.write(() => {
     const now = findUser(core, user.id);
-    // Said only to who knows the password.
+    // Only somebody who knows the password is told.
     if (now) requirePasswordsFor(core, now);
     // Closed, or given another password, while the hash was being computed.
     if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) fail(unauthorized, WRONG);
@@ -84,14 +84,14 @@ export async function signIn(
   });
 }
 
-/** Counts a refusal. @returns whether there were many at this account, and nobody was told lately */
+/** Counts a refusal. @returns whether there were many at this account, and no notice was given lately */
 function areMany(core: Core, key: string): boolean {
   const now = core.clock.monotonic();
   const { remaining } = refusals(core).take(key, now, MANY);
   return remaining === 0 && reports(core).take(key, now, REPORTS).allowed;
 }
 
-/** Row change: tells the teams of a person, or whoever runs the installation, that somebody may be guessing. */
+/** Row change: gives notice to a person's teams, or to the operators, that somebody may be guessing. */
 function notifyRefused(core: Core, userId: string | undefined): void {
   const teams: (string | null)[] = userId === undefined ? [] : membershipsOf(core, userId).map(({ id }) => id);
   const data = { account: userId ?? null, tries: MANY.count, minutes: MANY.seconds / 60 };
@@ -100,7 +100,7 @@ function notifyRefused(core: Core, userId: string | undefined): void {
 }
 
 /**
- * Has somebody who is signed in say their password again. Wrong ones make this person wait, and nobody else.
+ * Asks a signed-in person for their password again. Wrong ones make only this person wait.
  * @throws Problem 403 for a wrong one, 429 after too many
  */
 export async function confirmPassword(core: Core, userId: string, password: string): Promise<void> {
@@ -111,15 +111,15 @@ export async function confirmPassword(core: Core, userId: string, password: stri
   own.giveBack();
 }
 
-/** A try that was drawn before the password is looked at, so that tries at the same time are all counted. */
+/** A try, counted before the password is checked, so that tries at the same time all count. */
 interface Try {
-  /** When there were too many. */
+  /** Set when there were too many. */
   readonly refusal?: Problem;
-  /** For one that turned out to be right. */
+  /** To be called when the password was right. */
   readonly giveBack: () => void;
 }
 
-/** @param quota null for one that is switched off */
+/** @param quota null when switched off */
 function takeTry(core: Core, buckets: Buckets, key: string, quota: Quota | null, where: string): Try {
   const nothing = () => {};
   if (quota === null) return { giveBack: nothing };

@@ -5,8 +5,8 @@ import { findUserByEmail } from "../people/people.ts";
 import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
 
 /**
- * Signs in whom a trusted proxy names. The proxy is asked for nothing else: who has no account here is not let in, and operators are
- * not, because whoever can set the header would run the installation.
+ * Signs in the person whom a trusted proxy names. Nothing else is believed of the proxy: somebody without an account is not let in, and
+ * operators are not, because whoever can set the header would run the installation.
  * @returns the session's token; undefined for somebody who is not let in
  */
 export async function signInByProxy(core: Core, email: string, origin: Origin): Promise<string | undefined> {

@@ -14,7 +14,7 @@ import {
 } from "../second-factor/second-factor.ts";
 import { type Origin, type SessionStart, storeSession } from "../web-sessions/web-sessions.ts";
 
-/** What a right password leads to: a session, or the question for a second factor. */
+/** The result of a right password: a session, or the question for a second factor. */
 export type Entered =
   | {
       /** The session's token. */
@@ -25,10 +25,10 @@ export type Entered =
       readonly pending: string;
     };
 
-/** Somebody whose password was right, and who has yet to prove a second factor. */
+/** A sign-in whose password was right, and whose second factor is still to be proved. */
 interface Pending {
   readonly userId: string;
-  /** As it was: another one meanwhile makes this void. */
+  /** The hash at that time: a change of the password makes this void. */
   readonly passwordHash: string | null;
 }
 
@@ -57,7 +57,7 @@ export function begin(core: Core, user: User, origin: Origin, start: SessionStar
 const actor = ({ id, email }: User, { ip }: Origin): Actor => ({ kind: "user", id, label: email, ip });
 
 /**
- * Demands that somebody may sign in with a password: operators always may, so that there is a way in while nothing else answers.
+ * Demands that a person may sign in with a password. Operators always may, so that there is a way in when single sign-on fails.
  * @throws Problem 403
  */
 export function requirePasswordsFor({ config }: Core, { operator }: { readonly operator: 0 | 1 }): void {
@@ -65,7 +65,10 @@ export function requirePasswordsFor({ config }: Core, { operator }: { readonly o
   fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
 }
 
-/** Whose second factor is asked for. @throws Problem 401 for what is too old, or was not begun here; 403 for who may have no password any more */
+/**
+ * The person whose second factor is asked for.
+ * @throws Problem 401 when it is too old, or was not begun here; 403 for somebody who may not use a password any more
+ */
 function pendingUser(core: Core, pending: string | undefined): User {
   const opened = openPending<Pending>(core, PURPOSE, pending);
   const user = opened && findUser(core, opened.userId);
@@ -75,7 +78,7 @@ function pendingUser(core: Core, pending: string | undefined): User {
   return user;
 }
 
-/** What is asked of somebody whose password was right: a code, or one of these passkeys. @throws Problem 401 */
+/** The question after a right password: a code, or one of these passkeys. @throws Problem 401 */
 export function secondFactorQuestion(
   core: Core,
   pending: string | undefined,
@@ -100,7 +103,7 @@ export async function continueSignIn(
   const user = pendingUser(core, pending);
   await verifyFactor(core, user.id, answer, party, actor(user, origin));
   return core.store.write(() => {
-    // Closed, given another password, or rid of their second factors by an operator, meanwhile.
+    // The account may have been closed, given another password, or had its second factors removed by an operator meanwhile.
     pendingUser(core, pending);
     return begin(core, user, origin, { previousId, secondFactor: true });
   });

@@ -12,8 +12,8 @@ import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
 import { begin, type Entered, enter, requirePasswordsFor } from "./enter.ts";
 
 /*
- * Tokens of links have 178 bits, so nobody is made to wait for trying some. Who holds one that works gets few forms with it: an
- * invitation's say whether there is an account for an address, and each costs a hash of the password.
+ * Tokens of links have 178 bits, so guessing them need not be slowed down. But the holder of a working link gets few forms with it: an
+ * invitation's form tells whether there is an account for an address, and each form costs hashing a password.
  */
 const FORMS: Quota = { count: 20, seconds: 60 };
 const forms = slot(() => new Buckets());
@@ -35,7 +35,7 @@ export interface Chosen {
   readonly password: string;
 }
 
-/** The team of the first person: one that the command line made before (its id), or a new one by its name. */
+/** The team of the first person: an existing one that the command line made (its id), or a new one by its name. */
 export type FirstTeam = { readonly takeOver: string } | { readonly make: string };
 
 /**
@@ -66,7 +66,7 @@ export async function setUp(
 
 /**
  * Accepts an invitation with a new account.
- * @param vouchedEmail whom a trusted proxy names
+ * @param vouchedEmail the address that a trusted proxy names
  * @returns the session token
  */
 export async function acceptAsNew(
@@ -77,7 +77,7 @@ export async function acceptAsNew(
   vouchedEmail?: string,
 ): Promise<string> {
   const link = linkOfForm(core, token, "invitation");
-  // An account with a password is what everybody but operators comes without: the invited come by single sign-on, then join.
+  // Where only operators have passwords, invited people sign in by single sign-on first, and then join.
   requirePasswordsFor(core, { operator: 0 });
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     fail(forbidden, "This invitation is for another e-mail address.");
@@ -96,9 +96,9 @@ export async function acceptAsNew(
 }
 
 /**
- * Single sign-on, and a trusted proxy, bring people to the account that has their address, with all that their groups give and others
- * invite them to. Whoever merely holds a link, or may invite into one team, must not have chosen its password before: of an issuer's
- * domain, and of what a proxy names, only operators hand an address out.
+ * Demands that an address may be used for a new account. Single sign-on and a trusted proxy sign people in to the account with their
+ * address, with all that their groups give and others invite them to. Somebody who merely holds a link, or may invite into one team, must
+ * not have chosen its password before. So addresses of an issuer's domain, and those that a proxy names, are given out by operators only.
  */
 function requireOwnAddress(core: Core, { email: named, makerId }: LinkRow, email: string, vouched = ""): void {
   if (named !== null && (makerId === null || findUser(core, makerId)?.operator === 1)) return;
@@ -128,7 +128,7 @@ function join(core: Core, link: LinkRow, user: { id: string; email: string }, by
   const teamId = link.teamId as string;
   const offered = link.role as Role;
   const before = roleIn(core, teamId, user.id);
-  // An invitation never takes away what somebody is already.
+  // An invitation never lowers a person's role.
   if (before === undefined || ROLES.indexOf(offered) < ROLES.indexOf(before))
     storeMember(core, teamId, user, offered, by);
   recordEvent(core, by, {
@@ -140,9 +140,9 @@ function join(core: Core, link: LinkRow, user: { id: string; email: string }, by
 }
 
 /**
- * Chooses a new password with a reset link; every sign-in of the person ends but the new one. A second factor stays: a link
- * does not stand in for it.
- * @param alongside what else ends with the old password; runs inside the transaction
+ * Chooses a new password with a reset link; every sign-in of the person ends but the new one. A second factor stays: a link does not
+ * replace it.
+ * @param alongside ends other things together with the old password; runs inside the transaction
  * @param previousId a sign-in of this browser to end
  * @returns a session, or what asks for the second factor
  */
@@ -160,7 +160,7 @@ export async function resetPassword(
   const hash = await preparePassword(core, user, password);
   return core.store.write(() => {
     useLink(core, token, "reset");
-    // Closed perhaps while the hash was being computed.
+    // The account may have been closed while the hash was being computed.
     if (getUser(core, user.id).disabledAt !== null)
       fail(forbidden, "This account is closed. Ask who runs this installation.");
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };

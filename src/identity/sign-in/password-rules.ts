@@ -1,11 +1,13 @@
 import { readAsset } from "../../kit/assets.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 
-/** What a password that somebody chooses must not be (OWASP ASVS 5.0, 6.2; NIST SP 800-63B section 3.1.1.2). No rule asks for kinds of characters. */
+/**
+ * Rules for a password that somebody chooses (OWASP ASVS 5.0, 6.2; NIST SP 800-63B section 3.1.1.2). No rule demands kinds of characters.
+ */
 
 export const MIN_CHARS = 8;
 const MAX_CHARS = 1_024;
-/** Digits and signs behind a word that make it no other one: `letmein123`, `Password1!`, `summer2026!`. */
+/** Digits and signs after a word, which make no new password of it: `letmein123`, `Password1!`, `summer2026!`. */
 const TAIL = /[^\p{L}]{1,5}$/u;
 /** A few characters over and over: `aaaaaaaa`, `12341234`. */
 const REPEATED = /^(.{1,4}?)\1+$/u;
@@ -13,7 +15,7 @@ const REPEATED = /^(.{1,4}?)\1+$/u;
 const MIN_NAME_CHARS = 3;
 const PRODUCT = "reckon";
 
-/** Whose password it is to be. */
+/** The person who chooses the password. */
 export interface Chooser {
   readonly email: string;
   readonly name?: string | null;
@@ -30,7 +32,7 @@ export const withoutTail = (password: string): string => password.replace(TAIL, 
 let common: ReadonlySet<string> | undefined;
 
 /**
- * Those that everybody tries first; read when the first password is chosen. `npm run generate` makes the file, in which each line
+ * The passwords that everybody tries first; read when the first password is chosen. `npm run generate` makes the file, in which each line
  * begins with how many characters (base 36) it shares with the one before.
  */
 function commonPasswords(): ReadonlySet<string> {
@@ -65,7 +67,7 @@ export function requireAcceptablePassword(password: string, chooser: Chooser): v
     fail(invalid, "This password is among the first that anybody would try. Choose another.");
 }
 
-/** Whether a password is nothing but a name that stands beside the account. */
+/** Whether a password is only a name connected with the account. */
 function isName(forms: readonly string[], { email, name, teams = [] }: Chooser): boolean {
   const names = [email, ...email.split("@"), email.split("@")[1]?.split(".")[0], name, ...(name?.split(/\s+/) ?? [])];
   const bare = (text: string) =>

@@ -16,15 +16,15 @@ const SALT_BYTES = 16;
 const MAX_CHARS = 2_048;
 
 const derive = promisify(argon2);
-/** Hashes run at once: each takes its memory and a core for tens of milliseconds, and other requests want to go on. */
+/** Hashes computed at once: each takes memory and a core for tens of milliseconds, and other requests have to go on. */
 const BATCH_SIZE = 2;
-/** That wait at most, of strangers and of others each: a few seconds' work. */
+/** Hashes that wait at most, for strangers and for known people each: a few seconds' work. */
 const MAX_WAITING = 100;
 let running = 0;
 
 /*
- * Strangers take turns by their addresses, and whoever has a sign-in, a link, or used the account from their address before takes turns
- * with all of them: whoever has many addresses has not many turns.
+ * Strangers take turns by their addresses, so that many addresses do not give many turns. Known people (who have a sign-in or a link, or
+ * used the account from their address before) take turns with all strangers together.
  */
 const CROWDED = "Too many people are signing in at the moment. Try again in a few seconds.";
 const known = new FairWait(MAX_WAITING, CROWDED);
@@ -33,7 +33,7 @@ const KNOWN: Payer = { team: "known", credential: "" };
 
 let isKnownsTurn = false;
 
-/** Gives somebody the next turn: of those who are known and of strangers alternately. */
+/** Gives the next turn, to known people and strangers alternately. */
 function giveNext(): void {
   isKnownsTurn = !isKnownsTurn;
   const [first, second] = isKnownsTurn ? [known, strangers] : [strangers, known];
@@ -76,16 +76,16 @@ export async function hashPassword(password: string, random: Random): Promise<st
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
-/** Stands in for an account that does not exist, so that asking for one takes as long as asking for another. */
+/** A hash in place of an account that does not exist, so that a refusal takes equally long. */
 const NOBODY = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 /**
- * Whether a password is the one whose hash is stored. A null hash takes the same time and is never right.
- * @param stranger the address of somebody of whom nothing is known yet
+ * Whether a password matches a stored hash. A null hash takes the same time and never matches.
+ * @param stranger the address of somebody about whom nothing is known yet
  * @throws Problem 503 when too many wait already
  */
 export async function verifyPassword(password: string, stored: string | null, stranger?: string): Promise<boolean> {
-  // Nobody can have such a password, and hashing megabytes would cost more than hashing one.
+  // Nobody has such a password, and hashing megabytes would cost much more.
   if (password.length > MAX_CHARS) return false;
   const match = PHC.exec(stored ?? NOBODY);
   if (!match) return false;

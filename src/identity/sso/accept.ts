@@ -22,12 +22,12 @@ import type { Vouched } from "./provider.ts";
 import { rows } from "./rows.ts";
 import { waysIn } from "./take-over.ts";
 
-/** Who somebody is here, as an issuer vouches for them. */
+/** The account for a person whom an issuer vouches for: a linked one, one to be linked, or one to be made. */
 type Found = { readonly user: User } | { readonly link: User } | { readonly make: string };
 
 /**
- * Signs somebody in for whom an issuer vouches: finds their account by issuer and subject, links or makes it at first, and brings their
- * teams in line with their groups.
+ * Signs in a person whom an issuer vouches for: finds their account by issuer and subject, links or makes it the first time, and brings
+ * their teams in line with their groups.
  * @returns the session token
  * @throws Problem 403 that says what is missing
  */
@@ -61,17 +61,17 @@ export async function acceptVouched(
   }
 }
 
-/** The issuer that was asked, as it is by now: it may have been changed, or taken away, while it answered. @throws Problem 403 */
+/** The asked issuer in its present state: it may have been changed, or removed, while it answered. @throws Problem 403 */
 const asItIs = (core: Core, { id, issuer, label }: Issuer): Issuer => {
   const found = findIssuer(core, id);
   return found?.issuer === issuer ? found : fail(forbidden, `${label} lets nobody in here any more. Sign in again.`);
 };
 
-/** What somebody's groups give them: by what the issuer's directory sends of groups, else by what it says at the sign-in. */
+/** The roles that a person's groups give: by the groups that the issuer's directory sends, else by those that it names at the sign-in. */
 const rolesNow = (core: Core, issuer: Issuer, { id }: User, { groups }: Vouched) =>
   rolesBy(issuer, directoryGroups(core, issuer.id, id) ?? groups);
 
-/** Records that somebody whom an issuer vouched for was not let in, and why. */
+/** Records that a person whom an issuer vouched for was refused, and why. */
 function recordRefused(core: Core, issuer: Issuer, vouched: Vouched, { ip }: Origin, error: Problem): Promise<void> {
   const known = rows(core.store).identity.get(issuer.id, vouched.subject);
   const user = known && findUser(core, known.userId);
@@ -119,7 +119,7 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
   const email = provenEmail(issuer, vouched);
   const user = findUserByEmail(core, email);
   if (user) {
-    // Also where it was closed, or that link has ended: opening it, or a password, makes it nobody else's.
+    // Also for a closed account, and after that link has ended: opening the account, or a password, does not make it somebody else's.
     if (user.operator === 0 && isOfAnother(core, issuer, user, vouched.subject))
       fail(
         forbidden,
@@ -131,7 +131,7 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
       );
     return { link: linkable(user, email) };
   }
-  // Whoever invited this address let it in; the link itself gives the team, once they are here.
+  // The invitation lets this address in; its link gives the team, once they are signed in.
   if (isInvited(core, email)) return { make: email };
   if (!issuer.jit)
     fail(
@@ -144,8 +144,9 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
 }
 
 /**
- * The account that the issuer's directory made for somebody: by the directory's own id for them, or by their address, for which the
- * directory has vouched. Not by one that the issuer calls unverified, and not one that somebody else already signs in to by it.
+ * The account that the issuer's directory made for a person: by the directory's own id for them, or by their address, for which the
+ * directory has vouched. Not by an address that the issuer calls unverified, and not an account that somebody else already signs in to by
+ * this issuer.
  */
 function provisionedAccount(core: Core, issuer: Issuer, { subject, email, emailVerified }: Vouched): User | undefined {
   const userId = accountByExternalId(core, issuer.id, subject);
@@ -155,13 +156,13 @@ function provisionedAccount(core: Core, issuer: Issuer, { subject, email, emailV
   return isOfAnother(core, issuer, user, subject) ? undefined : user;
 }
 
-/** Whether an issuer ever brought somebody else to an account, and never whom it names now: addresses are given to others. */
+/** Whether an issuer ever signed somebody else in to an account, but never the person it names now: addresses are given to others. */
 function isOfAnother(core: Core, { id }: Issuer, user: User, subject: string): boolean {
   const holders = rows(core.store).holders.all(user.id, id);
   return holders.length > 0 && !holders.includes(subject);
 }
 
-/** The address by which somebody is known at first. Afterwards only issuer and subject count: addresses are given to others. */
+/** The address by which a person is found the first time. Afterwards only issuer and subject count: addresses are given to others. */
 function provenEmail({ label, domains, trustEmail }: Issuer, { email, emailVerified }: Vouched): string {
   if (email === null)
     fail(forbidden, `${label} did not tell your e-mail address. Who runs it can add the scope or claim "email".`);
@@ -199,9 +200,9 @@ function storeIdentity(core: Core, issuer: Issuer, subject: string, user: User, 
 }
 
 /**
- * Links somebody's own account, while they are signed in, to who an issuer says they are.
+ * Links a signed-in person's account to the person whom an issuer names.
  * @param sessionId the sign-in in which it is done
- * @throws Problem 403; 401 where that has ended
+ * @throws Problem 403; 401 when that sign-in has ended
  */
 export function linkVouched(
   core: Core,
@@ -233,7 +234,7 @@ export interface Link {
   readonly lastUsedAt: number | null;
 }
 
-/** The account of whom an issuer knows by a subject. */
+/** The account linked to an issuer's subject. */
 export function identityUser(core: Core, issuerId: string, subject: string): User | undefined {
   const known = rows(core.store).identity.get(issuerId, subject);
   return known && findUser(core, known.userId);
@@ -246,7 +247,7 @@ export const linksOf = (core: Core, userId: string): Link[] =>
     .map(({ issuerId, createdAt, lastUsedAt }) => ({ issuerId, createdAt, lastUsedAt }));
 
 /**
- * Ends a person's link to an issuer, with what its groups gave them and the sign-ins it vouched for.
+ * Ends a person's link to an issuer, with the memberships from its groups and the sign-ins by it.
  * @throws Problem 403 for the only way in
  */
 export function unlink(core: Core, userId: string, issuerId: string, by: Actor): Promise<void> {
@@ -270,14 +271,14 @@ export function unlink(core: Core, userId: string, issuerId: string, by: Actor):
   });
 }
 
-/** @throws Problem 403 for somebody who has none, or may not sign in with it */
+/** @throws Problem 403 for somebody who has no password, or may not sign in with it */
 function requirePassword({ config }: Core, { passwordHash, operator }: User): void {
   if (config.passwords === "operators" && operator === 0)
     fail(forbidden, "This is the only way into the account: passwords are for who runs this installation.");
   if (passwordHash === null) fail(forbidden, "This is the only way into the account: choose a password first.");
 }
 
-/** Row change: who an erased person was at issuers. @returns how many went */
+/** Row change: erases a person's identities at issuers. @returns how many went */
 export function eraseIdentities({ store }: Core, userId: string): number {
   rows(store).dropHoldersOf.run(userId);
   return rows(store).dropIdentitiesOf.run(userId).changes;

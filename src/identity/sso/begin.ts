@@ -5,15 +5,15 @@ import { findIssuer, type Issuer } from "./issuers.ts";
 import { answerRefused, authorizationUrl, redeem, type Vouched } from "./provider.ts";
 import { inTurn } from "./turns.ts";
 
-/** Where an issuer sends people back to: an address of its own each, so that one cannot pass for another (RFC 9700 section 4.4.2). */
+/** The address to which an issuer sends people back: one for each issuer, so that none can pass for another (RFC 9700 section 4.4.2). */
 export const callbackPath = (name: string) => `/sso/${name}/callback`;
 
 const redirectUri = (baseUrl: string, { name }: Issuer) => `${baseUrl.replace(/\/$/, "")}${callbackPath(name)}`;
 
 /**
  * Begins a sign-in by an issuer.
- * @param linkTo the account that is to be linked instead, of somebody who is signed in
- * @returns where the browser goes, and what it keeps meanwhile, sealed, for ten minutes
+ * @param linkTo a signed-in person's account that is to be linked instead
+ * @returns where the browser goes, and a sealed value that it keeps meanwhile, for ten minutes
  * @throws Problem 502 when the issuer cannot be reached
  */
 export async function beginSso(
@@ -40,9 +40,10 @@ export async function beginSso(
 }
 
 /**
- * Ends what `beginSso` began: who came back, by what their browser kept and what the issuer says.
+ * Ends what `beginSso` began: finds out who came back, from the sealed value and the issuer's answer.
  * @param answer the query that they came back with
- * @throws Problem 403 for an answer that is forged, replayed, late, or another's; 502 when the issuer cannot be reached, 503 when too many come back
+ * @throws Problem 403 for an answer that is forged, replayed, late, or another's; 502 when the issuer cannot be reached, 503 when too many
+ * come back
  */
 export async function finishSso(
   core: Core,

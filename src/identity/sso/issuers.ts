@@ -10,21 +10,21 @@ import { findTeam, getTeam } from "../teams/teams.ts";
 import { endSessionsBy } from "../web-sessions/web-sessions.ts";
 import { type GroupRow, type IssuerRow, rows } from "./rows.ts";
 
-/** What a team's people are in the issuer's directory: members of a group, or everybody (`*`). */
+/** A group of the issuer, or everybody (`*`), with the team and role that it gives. */
 export type GroupMap = GroupRow;
 
 /** An issuer of OpenID Connect that vouches for people here. */
 export interface Issuer extends Omit<IssuerRow, "domains" | "jit" | "trustEmail"> {
-  /** Of the e-mail addresses by which an account that is there may be linked at first. */
+  /** Domains of the e-mail addresses by which an existing account may be linked the first time. */
   readonly domains: readonly string[];
-  /** Whether somebody without an account gets one. */
+  /** Whether an account is made for somebody without one. */
   readonly jit: boolean;
   /** Whether its e-mail addresses count as verified although it does not say so. */
   readonly trustEmail: boolean;
   readonly groups: readonly GroupMap[];
 }
 
-/** What may be said of an issuer; what is left out keeps its value, or its default. */
+/** A change of an issuer; members left out keep their value, or their default. */
 export interface IssuerChange {
   readonly issuer?: string | undefined;
   readonly clientId?: string | undefined;
@@ -36,7 +36,7 @@ export interface IssuerChange {
   readonly jit?: boolean | undefined;
   readonly trustEmail?: boolean | undefined;
   readonly sessionHours?: number | undefined;
-  /** Each `GROUP=TEAM:ROLE`; all of them, instead of those there are. */
+  /** Each `GROUP=TEAM:ROLE`; replaces all that there are. */
   readonly groups?: readonly string[] | undefined;
 }
 
@@ -96,7 +96,7 @@ const rowOf = ({ groups: _, ...issuer }: Issuer): IssuerRow => ({
 export function addIssuer(core: Core, name: string, change: IssuerChange, by: Actor): Promise<Issuer> {
   if (!/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/.test(name))
     fail(invalid, "A name has up to 40 lower-case letters, digits and hyphens: it stands in addresses.");
-  // A sign-in keeps the name of who vouched for it: one by this would pass for one by a trusted proxy, and end at once.
+  // A sign-in stores its issuer's name: by this one it would pass for a sign-in by a trusted proxy, and end at once.
   if (name === "proxy") fail(invalid, "The name “proxy” is taken: it stands for a proxy that signs people in.");
   const blank: Issuer = {
     id: newId("sso", core.clock, core.random),
@@ -126,12 +126,12 @@ export function addIssuer(core: Core, name: string, change: IssuerChange, by: Ac
   });
 }
 
-/** Changes an issuer; whom it vouches for keeps their account. @throws Problem */
+/** Changes an issuer; people who signed in by it keep their accounts. @throws Problem */
 export function changeIssuer(core: Core, name: string, change: IssuerChange, by: Actor): Promise<Issuer> {
   return core.store.write(() => {
     const before = getIssuer(core, name);
     const after = changed(core, before, change);
-    // Subjects are the issuer's own: another issuer's would be other people.
+    // Subjects are unique to an issuer: another issuer's would be other people.
     if (after.issuer !== before.issuer && countIdentities(core, before.id) > 0)
       fail(conflict, "People have signed in by this issuer. Add the other one under a name of its own.");
     if (after.issuer !== before.issuer) rows(core.store).removeHolders.run(after.id);
@@ -145,15 +145,15 @@ export function changeIssuer(core: Core, name: string, change: IssuerChange, by:
 }
 
 /**
- * Takes an issuer away, with the memberships that its groups gave and the sign-ins by it. Accounts stay. Of thousands of people a
- * few lose their memberships at a time: others get their turn between, and where the process ends meanwhile, it is done again.
+ * Removes an issuer, with the memberships that its groups gave and the sign-ins by it. Accounts stay. Thousands of people lose their
+ * memberships a few at a time, so that others get their turn. If the process ends meanwhile, the command is repeated.
  * @throws Problem 404
  */
 export async function removeIssuer(core: Core, name: string, by: Actor): Promise<void> {
   const sql = rows(core.store);
   const issuer = await core.store.write(() => {
     const found = getIssuer(core, name);
-    // Whoever signs in until it is gone comes into no team, and nobody is linked.
+    // People who sign in until it is gone come into no team, and nobody is linked.
     sql.updateIssuer.run(rowOf({ ...found, domains: [], jit: false, trustEmail: false }));
     sql.removeGroups.run(found.id);
     return found;
@@ -162,7 +162,7 @@ export async function removeIssuer(core: Core, name: string, by: Actor): Promise
   while (removed === BATCH) removed = await core.store.write(() => removeMembersFrom(core, issuer.id, by, BATCH));
   await core.store.write(() => {
     getIssuer(core, name);
-    // Those that somebody's change of its groups gave meanwhile.
+    // Memberships that a change of its groups gave meanwhile.
     removeMembersFrom(core, issuer.id, by, Number.MAX_SAFE_INTEGER);
     forgetDirectory(core, issuer.id);
     endSessionsBy(core, issuer.name);
@@ -224,7 +224,7 @@ function issuerUrl(typed = ""): string {
   return text;
 }
 
-/** What keeps the server from asking an issuer, with the setting that mends it; undefined where nothing does. */
+/** Why the server may not call an issuer, with the setting that allows it; undefined when it may. */
 export function blockedBy(core: Pick<Core, "config">, { issuer }: Pick<Issuer, "issuer">): string | undefined {
   try {
     judgeUrl(core, issuer);
@@ -246,7 +246,7 @@ function readDomains(typed: readonly string[]): string[] {
   return domains;
 }
 
-/** Reads `GROUP=TEAM:ROLE`; of a group's name everything before the last `=` that leaves a team and a role. */
+/** Reads `GROUP=TEAM:ROLE`. The group's name is everything before the last `=` that leaves a team and a role. */
 function readGroups(core: Core, typed: readonly string[]): GroupMap[] {
   const groups = new Map<string, GroupMap>();
   for (const line of typed.map((one) => one.trim()).filter(Boolean)) {
@@ -261,14 +261,16 @@ function readGroups(core: Core, typed: readonly string[]): GroupMap[] {
   return [...groups.values()];
 }
 
-/** What a group means, as `readGroups` reads it: the team by its name, and by its id where the name would be read as something else. */
+/**
+ * A group's meaning in the form that `readGroups` reads: the team by its name, or by its id where the name would be read as something else.
+ */
 export function groupLine(core: Core, { groupName, teamId, role }: GroupMap): string {
   const { name } = getTeam(core, teamId);
   const team = name.includes("=") || findTeam(core, name)?.id !== teamId ? teamId : name;
   return `${groupName}=${team}:${role}`;
 }
 
-/** What groups of an issuer mean here: the highest role in each team. @param groups as the issuer names them */
+/** The roles that groups of an issuer give: the highest in each team. @param groups as the issuer names them */
 export function rolesBy({ groups: maps }: Issuer, groups: readonly string[]): Map<string, Role> {
   const present = new Set(groups);
   const roles = new Map<string, Role>();

@@ -6,12 +6,12 @@ import { OutboundFailed, OutboundRefused, outboundFetch } from "../../platform/o
 import type { Attempt } from "./attempt.ts";
 import type { Issuer } from "./issuers.ts";
 
-/** What an issuer says of somebody who signed in there. */
+/** An issuer's statement about a person who signed in there. */
 export interface Vouched {
   /** Unique and never given to anybody else, within the issuer (OpenID Connect Core 1.0, section 5.7). */
   readonly subject: string;
   readonly email: string | null;
-  /** Whether the issuer says that the address is the person's; null where it says nothing of it. */
+  /** Whether the issuer says that the address is verified; null when it says nothing. */
   readonly emailVerified: boolean | null;
   readonly name: string | null;
   readonly groups: readonly string[];
@@ -24,7 +24,7 @@ const issuerUnavailable = problem({
   code: "issuer_unavailable",
   message: "The single sign-on cannot be reached.",
 });
-/** Its answer proves nothing. */
+/** The issuer's answer proves nothing. */
 export const answerRefused = problem({
   name: "answerRefused",
   status: 403,
@@ -37,12 +37,12 @@ const MAX_SUBJECT_CHARS = 255;
 const MAX_GROUPS = 2_000;
 const MAX_CLAIM_CHARS = 256;
 
-/** Most servers have none: it is loaded when somebody first asks for it. */
+/** Loaded on first use: most servers have no single sign-on. */
 const library = () => import("openid-client");
 
 const metadata = slot((): Map<string, { readonly until: number; readonly found: Promise<Configuration> }> => new Map());
 
-/** What the issuer says of itself, asked every five minutes at most. */
+/** An issuer's metadata, fetched every five minutes at most. */
 function discovered(core: Core, { id, issuer, clientId, clientSecret }: Issuer): Promise<Configuration> {
   const cache = metadata(core);
   const cacheKey = JSON.stringify([id, issuer, clientId, clientSecret]);
@@ -65,7 +65,7 @@ async function discover(
     const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretPost(clientSecret);
     return await oidc.discovery(new URL(issuer), clientId, undefined, authentication, {
       [oidc.customFetch]: outboundFetch(core),
-      // Only hosts that are listed, and http only where private addresses are, is judged by what it is fetched with.
+      // `outboundFetch` decides which hosts may be called, and that http is for private addresses only.
       execute: [oidc.allowInsecureRequests],
     });
   } catch (error) {
@@ -79,15 +79,18 @@ async function discover(
   }
 }
 
-/** What an issuer calls itself, where it must not be called otherwise (OpenID Connect Discovery 1.0, section 4.3): often a slash is all. */
+/**
+ * The issuer identifier in the metadata, when it is not the configured one (OpenID Connect Discovery 1.0, section 4.3): often only a slash
+ * differs.
+ */
 function nameOf(error: unknown): string | null {
   const claims = causes(error).map((one) => (one ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } });
   return textOf(claims.find(({ attribute }) => attribute === "issuer")?.body?.issuer);
 }
 
 /**
- * A configuration for one sign-in. Signatures are checked although the answer comes straight from the issuer (so a key or an algorithm
- * that is not the issuer's is refused), with keys that are fetched anew: a key that was changed a moment ago is known.
+ * A configuration for one sign-in. Signatures are checked although the answer comes straight from the issuer, so that a foreign key or
+ * algorithm is refused. The keys are fetched anew, so that a key changed a moment ago is known.
  */
 async function configured(core: Core, issuer: Issuer): Promise<Configuration> {
   const oidc = await library();
@@ -101,14 +104,17 @@ async function configured(core: Core, issuer: Issuer): Promise<Configuration> {
   return config;
 }
 
-/** By the header where the issuer does not say that it takes the secret in the body (OpenID Connect Discovery 1.0, section 3). */
+/**
+ * Client authentication: in the header, unless the issuer says that it accepts the secret in the body (OpenID Connect Discovery 1.0,
+ * section 3).
+ */
 function authenticationOf(oidc: Awaited<ReturnType<typeof library>>, known: Configuration, secret: string) {
   const methods = known.serverMetadata().token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   return methods.includes("client_secret_post") ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret);
 }
 
 /**
- * Where somebody goes to sign in (OpenID Connect Core 1.0, section 3.1.2.1; PKCE, RFC 7636).
+ * The URL at which a person signs in (OpenID Connect Core 1.0, section 3.1.2.1; PKCE, RFC 7636).
  * @throws Problem 502 when the issuer cannot be reached
  */
 export async function authorizationUrl(
@@ -130,7 +136,7 @@ export async function authorizationUrl(
 }
 
 /**
- * Redeems what somebody came back with, and checks it: state, issuer (RFC 9207), PKCE, nonce, audience, signature, times.
+ * Redeems the code that somebody came back with, and checks the answer: state, issuer (RFC 9207), PKCE, nonce, audience, signature, times.
  * @param address the whole address they came back to
  * @throws Problem 403 for an answer that proves nothing, 502 when the issuer cannot be reached
  */
@@ -152,7 +158,7 @@ export async function redeem(
     const claims: Record<string, unknown> = { ...tokens.claims() };
     const subject = String(claims.sub);
     const lacks = claims[issuer.groupsClaim] === undefined || typeof claims.email !== "string";
-    // Some issuers keep the token small and tell the rest when they are asked (section 5.3).
+    // Some issuers keep the token small and give the rest at the userinfo endpoint (section 5.3).
     if (lacks && config.serverMetadata().userinfo_endpoint !== undefined) {
       const more = await oidc.fetchUserInfo(config, tokens.access_token, subject);
       for (const [name, value] of Object.entries(more)) claims[name] ??= value;
@@ -163,7 +169,7 @@ export async function redeem(
   }
 }
 
-/** How a token endpoint says that it does not know the client, or not by this secret (RFC 6749, section 5.2; the second is Keycloak's). */
+/** Error codes of a token endpoint for an unknown client or a wrong secret (RFC 6749, section 5.2; the second is Keycloak's). */
 const CLIENT_REFUSED = ["invalid_client", "unauthorized_client"];
 
 function refusedBy({ label }: Issuer, error: unknown): unknown {
@@ -187,7 +193,7 @@ function problemOf(row: Parameters<typeof fail>[0], message: string): unknown {
   }
 }
 
-/** An error and what it follows from. */
+/** An error and its causes. */
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
   for (let one = error; one !== undefined && found.length < 8; one = (one as { cause?: unknown } | null)?.cause)
@@ -195,7 +201,7 @@ function causes(error: unknown): unknown[] {
   return found;
 }
 
-/** Why something failed, in words that hold nothing that was sent: OAuth's own code for it, or ours. */
+/** Why something failed, without anything that was sent: OAuth's own error code, or our message. */
 function reasonOf(error: unknown): string {
   for (const one of causes(error)) {
     if (one instanceof OutboundFailed || one instanceof OutboundRefused) return one.message.replace(/\.$/, "");
@@ -222,7 +228,10 @@ function vouchedBy({ groupsClaim }: Issuer, claims: Readonly<Record<string, unkn
   };
 }
 
-/** A list of texts, or one text. Where there are too many, some issuers send an address to ask instead, which nobody is to guess at. */
+/**
+ * A list of texts, or one text. When there are too many groups, some issuers send an address instead where they can be asked for, which is
+ * refused.
+ */
 function groupsIn(claim: string, claims: Readonly<Record<string, unknown>>): string[] {
   const value = claims[claim];
   const elsewhere = claims._claim_names;

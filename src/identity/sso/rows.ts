@@ -21,12 +21,12 @@ export interface IssuerRow {
   readonly domains: string;
   readonly jit: 0 | 1;
   readonly trustEmail: 0 | 1;
-  /** How long a sign-in lasts before it is asked again. */
+  /** How long a sign-in lasts before the issuer is asked again. */
   readonly sessionHours: number;
   readonly createdAt: number;
 }
 
-/** What being in a group of the issuer means here. */
+/** The team and role that a group of the issuer gives. */
 export interface GroupRow {
   /** `*` for everybody whom the issuer vouches for. */
   readonly groupName: string;

@@ -14,16 +14,15 @@ import { findIssuer, rolesBy } from "./issuers.ts";
 import { rows } from "./rows.ts";
 
 /**
- * Leaves whom an issuer vouches for as the only one in an account that is theirs by its address alone; call inside the transaction that
- * gives it to them. Nobody ever proved that address: whoever chose the password, before the domain was listed, may have been somebody
- * else, and would have all that the groups give from then on. So all their ways in end. An account without a password has none but
- * those that an issuer gave.
+ * Ends all other ways into an account that goes to a person only because an issuer vouches for its address; call inside the transaction
+ * that links it. Nobody ever proved that address: the password may have been chosen by somebody else, before the domain was listed, who
+ * would have all that the groups give from then on. An account without a password has only ways in that an issuer gave.
  */
 function endOthers(core: Core, user: User, by: Actor): void {
   if (user.passwordHash !== null) endWays(core, user, by);
 }
 
-/** Ends all ways into an account, and lets an issuer bring somebody else to it; call inside a transaction. */
+/** Ends all ways into an account, and allows an issuer to sign somebody else in to it; call inside a transaction. */
 function endAll(core: Core, user: User, by: Actor): void {
   endWays(core, user, by);
   rows(core.store).dropHoldersOf.run(user.id);
@@ -42,8 +41,8 @@ function endWays(core: Core, user: User, by: Actor): void {
 }
 
 /**
- * Leaves an account to whom an issuer names by its address next: all ways into it end.
- * @throws Problem 409 for an operator's, to whom no address leads
+ * Frees an account for the next person whom an issuer names by its address: all ways into it end.
+ * @throws Problem 409 for an operator's account, which is never linked by its address
  */
 function release(core: Core, idOrEmail: string, by: Actor): Promise<void> {
   return core.store.write(() => {
@@ -55,7 +54,7 @@ function release(core: Core, idOrEmail: string, by: Actor): Promise<void> {
   });
 }
 
-/** Ends what issuers said of who was linked, with what those groups gave: no sign-in by them would ever take it back. */
+/** Ends a person's links to issuers, with the memberships from their groups: no sign-in by them would ever take these back. */
 function endLinks(core: Core, user: User, by: Actor): void {
   for (const issuerId of new Set(
     rows(core.store)
@@ -63,15 +62,15 @@ function endLinks(core: Core, user: User, by: Actor): void {
       .map((link) => link.issuerId),
   )) {
     const issuer = findIssuer(core, issuerId);
-    // What a directory says is of the account itself, whoever signs in to it.
+    // A directory's groups belong to the account itself, whoever signs in to it.
     const groups = directoryGroups(core, issuerId, user.id);
     syncMemberships(core, user, issuerId, issuer && groups ? rolesBy(issuer, groups) : new Map(), by);
   }
   rows(core.store).dropIdentitiesOf.run(user.id);
 }
 
-/** Whether an issuer ever brought somebody to an account, so that it is nobody else's until it is left to them. */
+/** Whether an issuer ever signed a person in to an account: then it is nobody else's until it is released. */
 const isHeld = ({ store }: Core, userId: string): boolean => rows(store).isHeld.get(userId) === 1;
 
-/** Who else has a way into an account that somebody comes to by its address. */
+/** Other people's ways into an account that somebody gets by its address. */
 export const waysIn = { endOthers, endAll, release, isHeld };

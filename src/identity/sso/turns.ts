@@ -1,7 +1,7 @@
 import { type Core, slot } from "../../core.ts";
 import { FairWait, payerAt } from "../../kit/fair-wait.ts";
 
-/** Answers about which one issuer is asked at the same time, and those that wait for that. */
+/** Answers that one issuer is asked about at the same time, and answers that wait for that. */
 const MAX_AT_ONCE = 20;
 const MAX_WAITING = 1_000;
 const CROWDED = "Too many people are signing in at the moment. Try again in a few seconds.";
@@ -14,9 +14,9 @@ interface Line {
 const byIssuer = slot((): Map<string, Line> => new Map());
 
 /**
- * Asks an issuer in turn: anybody can come back with a false code, and it is asked about each. Whoever comes from many addresses has no
- * more turns than others.
- * @throws Problem 503 when too many wait already, or who has fewer waiting takes the place
+ * Asks an issuer in turn: anybody can come back with a false code, and the issuer is asked about each. Many addresses of one sender get no
+ * more turns than one.
+ * @throws Problem 503 when too many wait already, or somebody with fewer waiting takes the place
  */
 export async function inTurn<T>(core: Core, issuerId: string, ip: string, ask: () => Promise<T>): Promise<T> {
   const issuers = byIssuer(core);
@@ -29,7 +29,7 @@ export async function inTurn<T>(core: Core, issuerId: string, ip: string, ask: (
   try {
     return await ask();
   } finally {
-    // Who is next has the place of who is done.
+    // The next one takes the place of the finished one.
     if (!line.waiting.next() && --line.running === 0) issuers.delete(issuerId);
   }
 }

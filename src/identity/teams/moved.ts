@@ -5,7 +5,7 @@ import { readServerUrl } from "../../kit/reach.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { movedTeams, rows, type Team } from "./rows.ts";
 
-/** Its body names the address as `movedTo`, where the shape of the endpoint's refusals has room for it. */
+/** The body names the new address as `movedTo`, if the shape of the endpoint's refusals has that member. */
 const moved = problem({
   name: "teamMoved",
   status: 401,
@@ -22,13 +22,14 @@ function requireNotMoved(movedTo: string | null | undefined): void {
     });
 }
 
-/** The same inside a transaction: what that stores is of a team that is served here. @throws Problem teamMoved (401) */
+/** As `requireNotMoved`, inside a transaction that stores something of the team. @throws Problem teamMoved (401) */
 const requireHere = (core: Core, teamId: string): void => requireNotMoved(rows(core.store).movedTo.get(teamId));
 
 /**
- * Says that another instance serves a team from now on: nothing is taken for it here any more.
- * @param address https, or http on this machine @param insecure whether http elsewhere will do as well
- * @throws Problem where it has moved already, or the address will not do
+ * Marks a team as served by another instance from now on: nothing is accepted for it here any more.
+ * @param address https, or http on this machine
+ * @param insecure whether http to other machines is allowed
+ * @throws Problem when it has moved already, or the address is not possible
  */
 function begin(core: Core, team: string, address: string, by: Actor, insecure = false): Promise<Team> {
   const to = readAddress(address, insecure);
@@ -45,7 +46,7 @@ function begin(core: Core, team: string, address: string, by: Actor, insecure = 
   });
 }
 
-/** Takes that back: the team is served here as before. @throws Problem where it has not moved, or that was confirmed */
+/** Cancels a move: the team is served here as before. @throws Problem when it has not moved, or the move is confirmed */
 function cancel(core: Core, team: string, by: Actor): Promise<Team> {
   return core.store.write(() => {
     const before = teamOf(core, team);
@@ -60,7 +61,7 @@ function cancel(core: Core, team: string, by: Actor): Promise<Team> {
   });
 }
 
-/** Notes that the other instance has the team: from then on the move cannot be taken back. @throws Problem where it has not moved */
+/** Confirms that the other instance has the team: from then on the move cannot be cancelled. @throws Problem when it has not moved */
 function confirm(core: Core, team: string, by: Actor): Promise<Team> {
   return core.store.write(() => {
     const before = teamOf(core, team);

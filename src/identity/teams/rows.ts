@@ -14,7 +14,7 @@ export interface Team {
   readonly periodEndAt: number | null;
   readonly suspendedAt: number | null;
   readonly createdAt: number;
-  /** When the operators said that they know who it is; null while they have not. */
+  /** When operators confirmed that they know the team; null while they have not. */
   readonly verifiedAt: number | null;
   /** Since when its members may not connect machines of their own; null while they may. */
   readonly bindingClosedAt: number | null;
@@ -22,7 +22,7 @@ export interface Team {
   readonly secondFactorSince: number | null;
   /** The address of the instance that serves it now; null while this one does. */
   readonly movedTo: string | null;
-  /** Since when, and when somebody said that it is served there; milliseconds since the epoch. */
+  /** Since when it moved, and when somebody confirmed that it is served there; milliseconds since the epoch. */
   readonly movedAt: number | null;
   readonly moveConfirmedAt: number | null;
 }

@@ -61,7 +61,7 @@ export function requireCapability(tier: Tier, capability: Capability): void {
   });
 }
 
-/** What a new team has, if not what is usual. */
+/** The plan of a new team; members left out have defaults. */
 export interface TeamPlan {
   readonly tier?: Tier;
   readonly seats?: number;
@@ -72,7 +72,7 @@ export function createTeam(core: Core, name: string, by: Actor, plan: TeamPlan =
   return core.store.write(() => storeTeam(core, name, plan, by));
 }
 
-/** The same inside a transaction. */
+/** As `createTeam`, inside a transaction. */
 export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): Team {
   const now = core.clock.now();
   const team: Team = {
@@ -124,7 +124,7 @@ export function getTeam(core: Core, idOrName: string): Team {
 export const teamsById = (core: Core, ids: readonly string[]): Team[] =>
   rows(core.store).teamsById.all(JSON.stringify(ids));
 
-/** The teams in whose name a text stands. @returns their ids */
+/** The teams whose names contain a text. @returns their ids */
 export const findTeamIds = (core: Core, text: string): string[] => rows(core.store).idsByName.all(soughtText(text));
 
 export function listTeams(core: Core): Team[] {
@@ -158,7 +158,7 @@ export interface TeamChange {
 }
 
 /**
- * Changes what is given of a team.
+ * Changes the given facts of a team.
  * @param alongside what follows from the change; runs inside the transaction
  * @returns the team as it is now
  */
@@ -198,7 +198,7 @@ export function updateTeam(
   });
 }
 
-/** Says of a team that the operators know who it is, or takes that back. @returns false when it was so already */
+/** Marks a team as known to the operators, or takes that back. @returns false when it was so already */
 export const verifyTeam = (core: Core, team: string, verified: boolean, by: Actor): Promise<boolean> =>
   setSince(core, team, "verifiedAt", verified, verified ? "team.verified" : "team.unverified", by);
 
@@ -213,8 +213,8 @@ export function setSecondFactorDemanded(core: Core, team: string, demanded: bool
 }
 
 /**
- * Notes since when something is so of a team, or that it is so no longer.
- * @param action what the audit says then
+ * Sets or clears a `…Since` or `…At` fact of a team.
+ * @param action for the audit
  * @returns false when it was so already
  */
 function setSince(

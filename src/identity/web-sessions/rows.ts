@@ -10,9 +10,9 @@ export interface SessionRow {
   readonly lastSeenAt: number;
   readonly expiresAt: number;
   readonly endedAt: number | null;
-  /** The name of the issuer that vouched for the person; null for a password or a link. */
+  /** The name of the issuer of single sign-on, or `proxy`; null for a password or a link. */
   readonly method: string | null;
-  /** When the person proved a second factor in it; null where they did not. */
+  /** When the person proved a second factor in it; null for never. */
   readonly secondFactorAt: number | null;
 }
 

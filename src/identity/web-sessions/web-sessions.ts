@@ -18,9 +18,9 @@ import { findUser } from "../people/people.ts";
 import { demandsSecondFactor } from "../teams/teams.ts";
 import { rows, type SessionRow } from "./rows.ts";
 
-/** However busy, a sign-in ends after this long. */
+/** Even a busy sign-in ends after this long. */
 export const SESSION_LIFETIME_MS = 30 * DAY_MS;
-/** One that nobody used for this long ends. */
+/** A sign-in that nobody used for this long ends. */
 export const SESSION_IDLE_MS = 7 * DAY_MS;
 /** `last_seen_at` is written at most once in this time. */
 const SEEN_EVERY_MS = MINUTE_MS;
@@ -33,9 +33,9 @@ export interface Origin {
 
 /** How somebody signed in. */
 export interface SessionStart {
-  /** A sign-in of this browser to end, whosever it is: the token is never carried over. */
+  /** A sign-in of this browser to end, of whatever person: the token is never carried over. */
   readonly previousId?: string | undefined;
-  /** The name of the issuer that vouched for the person. */
+  /** The name of the issuer of single sign-on, or `proxy`. */
   readonly method?: string;
   /** How long it lasts at most; 30 days by default. */
   readonly lifetimeMs?: number;
@@ -73,7 +73,7 @@ export function storeSession(
   return { token, id };
 }
 
-/** Whose a session token is; undefined when it is nobody's, ended, expired, or its person's account is closed. */
+/** The principal of a session token; undefined when it is nobody's, ended, expired, or its person's account is closed. */
 export function findSession(core: Core, token: string): SessionPrincipal | undefined {
   if (!isWellFormedToken(token, "rks")) return undefined;
   const session = rows(core.store).byToken.get(tokenDigest(token));
@@ -83,7 +83,7 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
   const user = findUser(core, session.userId);
   if (user?.disabledAt !== null) return undefined;
   const teams = membershipsOf(core, user.id);
-  // Who comes by single sign-on proves there what the issuer demands.
+  // With single sign-on, the issuer demands the second factor.
   const unproven = session.secondFactorAt === null && session.method === null;
   return {
     sessionId: session.id,
@@ -104,14 +104,17 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
   };
 }
 
-/** Somebody who left the team they were looking at sees another, or none. */
+/** The team to show: another one, or none, after the person left the one they were looking at. */
 const teamShown = (teams: readonly Membership[], teamId: string | null | undefined): Membership | undefined =>
   teams.find(({ id }) => id === teamId) ?? teams[0];
 
 /** When a person was last heard of in the dashboard; null for never. */
 export const lastSeenAt = (core: Core, userId: string): number | null => rows(core.store).lastSeen.get(userId) ?? null;
 
-/** Whether a person signed in from an address before; of IPv6 from its network, within which devices change theirs daily (RFC 8981). */
+/**
+ * Whether a person signed in from an address before; for IPv6, from its network, within which devices change their address daily (RFC
+ * 8981).
+ */
 export function isKnownAddress(core: Core, userId: string, ip: string): boolean {
   const here = quotaKey(ip);
   return rows(core.store)
@@ -145,7 +148,10 @@ export function listSessions(core: Core, userId: string): SessionRow[] {
 /** All sign-ins of a person, those that ended included, the first one first. */
 export const everySession = (core: Core, userId: string): SessionRow[] => rows(core.store).every.all(userId);
 
-/** Demands that a sign-in goes on; call inside the transaction of what is done in it. @throws Problem 401 once it has ended, as by a new password */
+/**
+ * Demands that a sign-in has not ended; call inside the transaction of what is done in it.
+ * @throws Problem 401 when it has, e.g. by a new password
+ */
 export function requireLive(core: Core, userId: string, sessionId: string): void {
   if (!listSessions(core, userId).some(({ id }) => id === sessionId))
     fail(unauthorized, "You were signed out meanwhile. Sign in again.");
@@ -170,7 +176,7 @@ export function markSecondFactor(core: Core, sessionId: string): void {
   rows(core.store).setSecondFactor.run(core.clock.now(), sessionId);
 }
 
-/** Forgets that: there is none left that was proved; call inside a transaction. */
+/** Forgets proved second factors of a person who has none left; call inside a transaction. */
 export function forgetSecondFactor(core: Core, userId: string): void {
   rows(core.store).forgetSecondFactor.run(userId);
 }
@@ -190,7 +196,7 @@ export async function signOutEverywhere(core: Core, userId: string, by: Actor, k
   });
 }
 
-/** Who acts, when a person does something in the dashboard. */
+/** The actor of what a person does in the dashboard. */
 export const actorOf = (session: SessionPrincipal, ip: string): Actor => ({
   kind: "user",
   id: session.userId,
@@ -198,10 +204,10 @@ export const actorOf = (session: SessionPrincipal, ip: string): Actor => ({
   ip,
 });
 
-/** Row change: a person's sign-ins, those in use included. @returns how many went; none once all are gone */
+/** Row change: removes a person's sign-ins, also working ones. @returns how many went; none once all are gone */
 export const eraseSessionsOf = (core: Core, userId: string): number =>
   rows(core.store).drop.run(userId, MAX_ERASED_ROWS).changes;
 
-/** Row change: a person's sign-ins that are over and were used last before an instant. @returns how many went */
+/** Row change: removes a person's ended sign-ins that were last used before an instant. @returns how many went */
 export const eraseOldSessions = (core: Core, userId: string, until: number): number =>
   rows(core.store).dropOld.run({ userId, until, now: core.clock.now(), limit: MAX_ERASED_ROWS }).changes;

@@ -66,7 +66,7 @@ const Added = v.strictObject({
   ),
 });
 
-/** The text of a file that `readBundle` reads. @throws Problem where it would be longer than 1 MiB */
+/** Writes a proof as the text that `readBundle` reads. @throws Problem when it would be longer than 1 MiB */
 export function writeBundle({ checkpoint, index, leaf, inclusion, items }: ProofBundle): string {
   const extra: v.InferInput<typeof Added> = {
     format: FORMAT,

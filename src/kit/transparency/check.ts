@@ -5,7 +5,7 @@ import { type ItemProof, type ProofBundle, parseJson, readBundle } from "./bundl
 import { openCheckpoint, type SignedCheckpoint } from "./checkpoint.ts";
 import { type NoteKey, type Verified, verifiedBy } from "./note.ts";
 
-/** One of the things that must hold for a proof to be one. */
+/** One of the checks that a proof must pass. */
 export interface CheckStep {
   readonly step: "file" | "checkpoint" | "inclusion" | "item" | "cosignature";
   readonly ok: boolean;
@@ -17,7 +17,7 @@ export interface CheckStep {
 export class Steps {
   readonly list: CheckStep[] = [];
 
-  /** @param work says what holds, beside what it found; @throws Problem where it does not @returns null then */
+  /** @param work returns what it found and a text on what holds; throws a Problem when it does not hold @returns null then */
   take<T>(step: CheckStep["step"], work: () => readonly [T, detail: string]): T | null {
     try {
       const [found, detail] = work();
@@ -41,7 +41,7 @@ export interface CheckReport {
   readonly steps: readonly CheckStep[];
   /** Null where the log's signature does not hold. */
   readonly checkpoint: SignedCheckpoint | null;
-  /** What the file says; null where it cannot be read. Believe it where `proven` alone. */
+  /** What the file says; null when it cannot be read. To be believed only when `proven`. */
   readonly bundle: ProofBundle | null;
   readonly cosignatures: readonly Verified[];
 }
@@ -89,14 +89,14 @@ function judgeItem(item: ItemProof, leaf: string): readonly [true, string] {
     fail(invalid, `item ${index} is said to be one of ${count}, and the leaf has ${itemCount}`);
   if (!verifyInclusion(index, count, itemHash(salt, Buffer.from(text)), path, root))
     fail(invalid, `item ${index} is not what the leaf says that it is`);
-  // A path alone does not prove its place: another place in a tree of another size can have the same.
+  // A path alone does not prove an item's index: another place in a tree of another size can have the same path.
   return [
     true,
     itemCount === undefined ? "an item is one of those of the leaf" : `item ${index} of ${count} is in the leaf`,
   ];
 }
 
-/** @returns the cosignatures of those who did */
+/** Checks that each key cosigned. @returns the cosignatures that hold */
 export function judgeCosigners(steps: Steps, checkpoint: SignedCheckpoint, keys: readonly NoteKey[]): Verified[] {
   return keys.flatMap((key) => steps.take("cosignature", () => judgeCosignature(checkpoint, key)) ?? []);
 }
@@ -107,7 +107,7 @@ function judgeCosignature({ note }: SignedCheckpoint, key: NoteKey): readonly [V
   return [verified, `${key.name} saw the log with this head and had seen it only grow`];
 }
 
-/** The root over a leaf's items, which its text gives in hex, and how many they are, where it tells that. */
+/** The root over a leaf's items, hex in its text, and their count, where the leaf states it. */
 export function itemsOf(leaf: string): { readonly root?: Buffer; readonly itemCount?: unknown } {
   const { items, itemCount } = (parseJson(leaf) ?? {}) as { items?: unknown; itemCount?: unknown };
   const isRoot = typeof items === "string" && /^[0-9a-f]{64}$/.test(items);

@@ -16,7 +16,7 @@ const MAX_ORIGIN_CHARS = 512;
 export const checkpointText = ({ origin, size, root }: Checkpoint): string =>
   `${origin}\n${size}\n${root.toString("base64")}\n`;
 
-/** @param text of a note; lines after the third are let stand @throws Problem where it is no checkpoint's */
+/** Reads the text of a note; lines after the third are ignored. @throws Problem when it is no checkpoint */
 export function parseCheckpointText(text: string): Checkpoint {
   const [origin = "", sizeText = "", rootText = "", ...rest] = text.split("\n");
   const [size, root] = [wholeNumberOf(sizeText), fromBase64(rootText)];

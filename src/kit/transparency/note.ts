@@ -52,7 +52,7 @@ export interface Note {
 /** A key that is known, whose signature a note has. */
 export interface Verified {
   readonly key: NoteKey;
-  /** When a cosignature says that it was made, in milliseconds since the epoch; null for any other signature. */
+  /** The time that a cosignature states, in milliseconds since the epoch; null for any other signature. */
   readonly at: number | null;
 }
 
@@ -139,7 +139,7 @@ const cosignedMessage = (text: string, seconds: number) => `cosignature/v1\ntime
 /**
  * The line with which a key signs a text.
  * @param text ends in a newline
- * @param at milliseconds since the epoch, which cosignatures tell; others do not
+ * @param at milliseconds since the epoch; only cosignatures state it
  */
 export function signatureLine(text: string, signer: NoteSigner, at: number): string {
   const isTimed = signer.type === COSIGNATURE_V1;
@@ -154,7 +154,7 @@ export function signatureLine(text: string, signer: NoteSigner, at: number): str
 /** A text with the signature of a log. @param text ends in a newline @param signer of type `ED25519` */
 export const signNote = (text: string, signer: NoteSigner): string => `${text}\n${signatureLine(text, signer, 0)}`;
 
-/** Bytes that a standard, padded base64 (RFC 4648 section 4) stands for; undefined where it is not written as one writes it. */
+/** Decodes standard, padded base64 (RFC 4648 section 4); undefined when the text is not what encoding gives. */
 export function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
   return text !== "" && bytes.toString("base64") === text ? bytes : undefined;

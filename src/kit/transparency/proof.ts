@@ -8,9 +8,9 @@ export const MAX_PROOF_BYTES = 1024 * 1024;
 
 export const PROOF_HEADER = "c2sp.org/tlog-proof@v1";
 
-/** That a leaf is in a log (C2SP tlog-proof). */
+/** A proof that a leaf is in a log (C2SP tlog-proof). */
 export interface TlogProof {
-  /** What the application adds; nothing vouches for it. */
+  /** Data that the application adds; no signature covers it. */
   readonly extra: Buffer | null;
   readonly index: number;
   /** The audit path, from the leaf's sibling up. */
@@ -19,9 +19,9 @@ export interface TlogProof {
   readonly checkpoint: string;
 }
 
-/** That a log only grew, in the form in which witnesses take it (C2SP tlog-witness, add-checkpoint). */
+/** A proof that a log only grew, in the form that witnesses take (C2SP tlog-witness, add-checkpoint). */
 export interface GrowthProof {
-  /** Size of the tree from which it leads to that of the checkpoint. */
+  /** Size of the older tree; the checkpoint has the newer one. */
   readonly oldSize: number;
   readonly hashes: readonly Buffer[];
   readonly checkpoint: string;
@@ -60,7 +60,7 @@ function split(text: string): { readonly head: string[]; readonly checkpoint: st
   if (text.length > MAX_PROOF_BYTES) fail(invalid, `it is longer than a proof may be (${MAX_PROOF_BYTES} bytes)`);
   const end = text.indexOf("\n\n");
   if (end < 0) fail(invalid, "it has no checkpoint: that comes after an empty line");
-  // A header, what is added, a number and the hashes: whatever has more is none.
+  // At most a header, extra data, a number and the hashes: a text with more lines there is no proof.
   return { head: text.slice(0, end).split("\n", MAX_PROOF_HASHES + 4), checkpoint: text.slice(end + 2) };
 }
 

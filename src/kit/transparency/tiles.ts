@@ -12,7 +12,7 @@ const MAX_LEVEL = 63;
 
 export interface Tile {
   readonly level: number;
-  /** Which of its level, from 0. */
+  /** Index within its level, from 0. */
   readonly n: number;
   /** Hashes in it: 256, or 1 to 255 in the last of its level. */
   readonly width: number;
@@ -48,7 +48,7 @@ export function tileWidth(level: number, n: number, size: number): number {
 export const tileBytes = ({ level, n, width }: Tile, nodeAt: NodeAt): Buffer =>
   Buffer.concat(Array.from({ length: width }, (_, i) => nodeAt(level * TILE_HEIGHT, n * TILE_WIDTH + i)));
 
-/** Where the hashes lie that a subtree's root is made of. */
+/** The hashes in a tile from which a subtree's root is computed. */
 interface Span {
   readonly tile: Tile;
   /** The first of them in the tile. */
@@ -56,7 +56,7 @@ interface Span {
   readonly count: number;
 }
 
-/** Where the subtree's hash can be had from, which is complete in a tree of this size: the n-th of 2^level leaves. */
+/** The hashes from which to compute the n-th subtree of 2^level leaves, which is complete in a tree of this size. */
 function spanOf(level: number, n: number, size: number): Span {
   const tileLevel = Math.floor(level / TILE_HEIGHT);
   const count = 2 ** (level % TILE_HEIGHT);
@@ -76,7 +76,7 @@ const rootOfSpan = (content: Buffer, { from, count }: Span): Buffer =>
   );
 
 /**
- * Which tiles of a tree must be fetched for something that asks for its nodes: it is done once with hashes that mean nothing.
+ * The tiles that some work needs of a tree: it is run once with dummy hashes, to see which nodes it asks for.
  * @param size of the tree
  */
 export function tilesFor(size: number, work: (nodeAt: NodeAt) => unknown): Tile[] {

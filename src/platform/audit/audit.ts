@@ -1,6 +1,6 @@
 /**
  * Audit: who did what, when and from where, for the people who answer for a team.
- * Not here: what machines delivered (ledger), what read tokens read (reads), which each keep their own record.
+ * Not here: what machines delivered (log), and what was asked with read tokens (ask); each keeps its own record.
  */
 
 export { eraseNames, eraseOldEvents, type Forgotten } from "./erase.ts";

@@ -5,24 +5,26 @@ import { wholeNames } from "../../kit/whole-names.ts";
 import { type EventRow, rows } from "./rows.ts";
 import { type ErasureRef, removeEvents, rewriteEvents, stateUnstated } from "./stated.ts";
 
-/** Whoever is to be forgotten, in events that stay. */
+/** Whom an erasure removes from events that stay. */
 export interface Forgotten {
-  /** What stands for a person or device from then on, by id: it becomes the label of theirs. */
+  /** By the id of a person or device, the mark that replaces their label from then on. */
   readonly marks: ReadonlyMap<string, string>;
-  /** Texts that name them, such as an address, wherever they stand, with what replaces them. In any case of letters. */
+  /** Texts that name them, such as an address, wherever they stand and in any case of letters, with their replacements. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Others who went by one of these texts, by id: their labels stay, and where nothing tells whom a text means, it is marked as nobody's. */
+  /**
+   * Ids of others who were known by one of these texts: their labels stay. Where it is open whom a text means, it gets the mark of nobody.
+   */
   readonly others: ReadonlySet<string>;
-  /** Actions whose detail tells by what names a target went: of marked ones they go, too. */
+  /** Actions whose detail has names of the target: for a marked target these are removed, too. */
   readonly naming: ReadonlySet<string>;
-  /** Texts of an event that tell of something else that went, such as an entry that somebody judged. */
+  /** Texts of an event about something else that was erased, such as an entry that somebody judged. */
   gone(event: EventRow): readonly unknown[];
 }
 
 /**
- * Takes names and addresses out of events; that something was done, and when, stays.
- * @param from the number of the event that the first comes after
- * @returns that of the last
+ * Takes names and addresses out of events; what was done, and when, stays.
+ * @param from the number of the last event that is done already
+ * @returns the number of the last event
  */
 export function* eraseNames(
   core: Core,
@@ -66,13 +68,13 @@ function withoutNames(
   const actor = labelOf(actorId, actorLabel);
   const target = marks.get(targetId ?? "");
   const targetNow = targetLabel === null ? null : labelOf(targetId, targetLabel);
-  // Where a tool or a machine of theirs was, and what it calls itself.
+  // The address and user agent of a tool or a machine of theirs.
   if (actor !== actorLabel || targetNow !== targetLabel) texts.push(members.ip, members.userAgent);
   return {
     ...event,
     actorLabel: actor,
     targetLabel: targetNow,
-    // Where somebody was who is named otherwise, is theirs, too.
+    // The address of somebody who gets another name is theirs, too.
     ip: marks.has(actorId ?? "") || actor !== actorLabel ? null : ip,
     detail: JSON.stringify(
       mapTexts(members, target !== undefined && naming.has(event.action) ? () => target : replace),
@@ -99,8 +101,8 @@ function mapTexts(value: unknown, replace: (text: string) => string): unknown {
 }
 
 /**
- * Removes a team's events up to an instant, in the order of the log: none goes before another that came before it. Clocks are set back
- * now and then, and one that says it is old and came after a younger one waits for that.
+ * Removes a team's events up to an instant, in the order of the log: no event goes before an earlier one. Clocks are set back now and then,
+ * so an event with an old time that came after a younger one waits for the younger one.
  */
 export function* eraseOldEvents(core: Core, teamId: string, until: number, erasure: ErasureRef): Generator<EraseStep> {
   yield () => {
@@ -117,7 +119,10 @@ export function* eraseOldEvents(core: Core, teamId: string, until: number, erasu
     };
 }
 
-/** The numbers of events up to the last old one before the first young one. One of the future was told by a wrong clock, and is neither. */
+/**
+ * The numbers of the events up to the last old one before the first young one. An event from the future has the time of a wrong clock, and
+ * counts as neither.
+ */
 function oldest(events: readonly Pick<EventRow, "id" | "at">[], until: number, now: number): number[] {
   const young = events.findIndex(({ at }) => at > until && at <= now);
   const before = young === -1 ? events : events.slice(0, young);

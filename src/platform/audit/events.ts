@@ -35,8 +35,7 @@ export const recordAct = (core: Core, by: Actor, event: Event): Promise<void> =>
   core.store.write(() => recordEvent(core, by, event));
 
 /**
- * Records an event, as a leaf of the log too; call inside the transaction that does what it tells of, so that neither is without the
- * other.
+ * Records an event, and its leaf of the log; call inside the transaction that does what it is about, so that neither is without the other.
  */
 export function recordEvent(core: Core, by: Actor, event: Event): void {
   const row = {

@@ -23,7 +23,7 @@ export function eventText(row: Omit<EventRow, "id">): string {
   });
 }
 
-/** The text of an event's leaf: what was done, where and when in the open, by whom and to what as the root over its item. */
+/** The text of an event's leaf: action, team and time in the open; who did it and to what only as the root over its item. */
 export const eventLeafText = (
   { action, teamId, at }: Pick<EventRow, "action" | "teamId" | "at">,
   root: Buffer,
@@ -33,28 +33,28 @@ export const eventLeafText = (
 /** An event by the number of its leaf. */
 export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => rows(core.store).ofLeaf.get(leaf);
 
-/** The number of an event's leaf; undefined for one that came before events were leaves. @param id as events are listed by */
+/** The number of an event's leaf; undefined for an event from before events were leaves. @param id as events are listed by */
 export const leafOfEvent = (core: Core, id: number): number | undefined => rows(core.store).asLeaf.get(id)?.leaf;
 
-/** The number of the leaf that tells of an act last; undefined where none does. @param targetId of what it was done to */
+/** The number of the newest leaf about an act; undefined when there is none. @param targetId of what it was done to */
 export const leafOfAct = (core: Core, action: string, targetId: string): number | undefined =>
   rows(core.store).ofAct.get(action, targetId) ?? undefined;
 
 export interface AuditStep {
   readonly leaf: number;
-  /** It says what it said when it was recorded, or was erased since. */
+  /** Whether it is unaltered, or was erased since. */
   readonly holds: boolean;
   /** Absent where it was erased as a whole. */
   readonly event?: LeafRow;
   /** Whether something of it was erased. */
   readonly isErased: boolean;
-  /** Whose it is; of one that was erased as a whole, whose it is said to have been. */
+  /** Its team; for one erased as a whole, the team that its row names. */
   readonly teamId: string | null;
 }
 
 /**
- * Walks the events that are leaves of the log, oldest first; then those that are said to be erased as a whole, the same.
- * @param onStray called with the number of each event that is none, though it came when all were
+ * Walks the events that are leaves of the log, oldest first; then likewise those whose rows say that they were erased as a whole.
+ * @param onStray called with the number of each event that has no leaf, though it came when all had one
  */
 export function* walkAudit(core: Core, onStray: (id: number, teamId: string | null) => void): Generator<AuditStep> {
   for (const { id, teamId } of rows(core.store).strays.iterate()) onStray(id, teamId);

@@ -6,7 +6,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { type EventRow, rows, type Selection } from "./rows.ts";
 
 export interface EventFilter {
-  /** Only what concerns this team; everything when null, for who runs the installation. */
+  /** Only events of this team; null for all events, as operators see them. */
   readonly teamId: string | null;
   readonly action?: string | undefined;
   /** Part of an actor's or target's name or of an address. */
@@ -18,7 +18,10 @@ export interface EventFilter {
   readonly to?: number | undefined;
 }
 
-/** Whom events are of: by id, and by addresses, which stand whole in their labels; not in those of others who had one of them before. */
+/**
+ * A person whose events are wanted: by id, and by addresses, which must stand whole in labels. Labels of others who had one of these
+ * addresses before do not count.
+ */
 interface Somebody {
   readonly id: string;
   readonly addresses: readonly string[];
@@ -30,7 +33,7 @@ export interface StoredEvent extends Omit<EventRow, "detail"> {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** Where a page begins: with what is older, or newer, than an event. */
+/** The event that a page begins after, towards older or newer ones. */
 export interface EventCursor {
   readonly before?: number | undefined;
   readonly after?: number | undefined;

@@ -94,7 +94,7 @@ export const rows = statements((db) => ({
     "INSERT INTO erased_events (leaf, team_id, at) SELECT leaf, team_id, at FROM audit_events WHERE id = ? AND leaf IS NOT NULL",
   ),
   erasedLeaves: db.prepare<[], ErasedRow>("SELECT leaf, team_id AS teamId, at FROM erased_events ORDER BY leaf"),
-  // By the primary key, from its end: what went of a team last.
+  // By the primary key, from its end: the leaf of a team that was erased last.
   lastErased: db
     .prepare<[string], number>("SELECT leaf FROM erased_events WHERE team_id = ? ORDER BY leaf DESC LIMIT 1")
     .pluck(),

@@ -7,16 +7,16 @@ import { eventText } from "./leaf.ts";
 import { type EventRow, type LeafRow, rows } from "./rows.ts";
 
 /*
- * What erasing does to the audit is told by events of its own, in the transaction that does it. They are leaves, too: whoever can write
- * the database cannot add to what went, nor change what was left, without a leaf that nobody recorded.
+ * An erasure states what it does to the audit in events of its own, in the same transaction. These are leaves, too. So whoever can write
+ * the database cannot erase more, or change what was left, without a leaf that nobody recorded.
  */
 
-/** Of events that are no more: what all that ever went of a team make together. */
+/** States the digest of all events of a team that were ever erased. */
 export const EVENTS_ERASED = "events.erased";
-/** Of events that stay without names: what each says since. */
+/** States what each event says after its names were removed. */
 export const NAMES_ERASED = "names.erased";
 
-/** The erasure that something goes with. */
+/** The erasure that a change belongs to. */
 export interface ErasureRef {
   readonly id: string;
   readonly kind: string;
@@ -27,20 +27,20 @@ function state(core: Core, action: string, teamId: string | null, { id, kind }: 
   recordEvent(core, SYSTEM, { action, teamId, target: { kind: "erasure", id, label: kind }, detail: { ...detail } });
 }
 
-/** What goes before the first leaf that went. */
+/** The chain before the first erased leaf. */
 export const NOTHING_ERASED: Buffer = Buffer.alloc(32);
 
-/** A digest of leaves that went and one more, in the order of the log. By hashes, which are the same wherever a team moves. */
+/** Extends the chain of erased leaves by one, in the order of the log. It is made of hashes, which stay the same wherever a team moves. */
 export const chainErased = (before: Buffer, leafSha256: Buffer): Buffer => sha256(Buffer.concat([before, leafSha256]));
 
-/** The chain that is stated last of a team; to be asked for before anything more goes. */
+/** The chain of a team that was stated last; to be read before anything more is erased. */
 function statedChain(core: Core, teamId: string): Buffer | undefined {
   const detail = rows(core.store).lastOf.get(teamId, EVENTS_ERASED);
   const { chain } = JSON.parse(detail ?? "{}") as { readonly chain?: string };
   return chain === undefined ? undefined : Buffer.from(chain, "hex");
 }
 
-/** Row change: states what ever went of a team, where that is not done yet. */
+/** Row change: states all that was ever erased of a team, unless that is stated already. */
 export function stateUnstated(core: Core, teamId: string, erasure: ErasureRef): void {
   const sql = rows(core.store);
   // Nothing is stated of a team that lost no events: whoever checks would look for them in all that the team has.
@@ -55,7 +55,7 @@ function chainOfAll(core: Core, teamId: string): Buffer {
   return chain;
 }
 
-/** Row change: removes events of a team, and states so. @returns how many went */
+/** Row change: removes events of a team, and states it. @returns how many were removed */
 export function removeEvents(core: Core, teamId: string, ids: readonly number[], erasure: ErasureRef): number {
   if (ids.length === 0) return 0;
   const sql = rows(core.store);
@@ -67,7 +67,7 @@ export function removeEvents(core: Core, teamId: string, ids: readonly number[],
     removed += sql.remove.run(id).changes;
   }
   if (leaves.length === 0) return removed;
-  // All but what earlier versions erased goes in the order of the log, so that the chain goes on.
+  // Everything except what earlier versions erased is erased in the order of the log, so the chain can be continued.
   const goesOn = before.chain !== undefined && leaves.every((leaf, i) => leaf > (leaves[i - 1] ?? before.last));
   const chain = goesOn
     ? leaves.reduce((chained, leaf) => chainErased(chained, findLeaf(core, leaf) as Buffer), before.chain as Buffer)
@@ -76,11 +76,11 @@ export function removeEvents(core: Core, teamId: string, ids: readonly number[],
   return removed;
 }
 
-/** What is stated of an event without names: its leaf, and what it says. */
+/** The text that is stated of an event without names: its leaf, and what it says now. */
 const statedText = (leafSha256: Buffer, row: Omit<EventRow, "id">): string =>
   `${leafSha256.toString("hex")} ${eventText(row)}`;
 
-/** The hash of what an event says since names were taken out of it; undefined where an earlier version did, which stated nothing. */
+/** The hash of an event's text since names were removed; undefined when an earlier version removed them, which stated nothing. */
 export function hashOfRest(core: Core, row: LeafRow): string | undefined {
   const leaf = findLeaf(core, row.leaf);
   return row.itemKey && leaf ? itemUnder(row.itemKey, 0, statedText(leaf, row)).toString("hex") : undefined;
@@ -89,8 +89,8 @@ export function hashOfRest(core: Core, row: LeafRow): string | undefined {
 type Rewritten = Pick<EventRow, "id" | "actorLabel" | "targetLabel" | "ip" | "detail">;
 
 /**
- * Row change: has events say something else, and states what. What they said stays as a hash of which the key is gone: with it, it could
- * be guessed. So does what they said since, once they are changed again.
+ * Row change: gives events another text, and states it. The former text remains as a hash whose key is gone, since with the key it could be
+ * guessed. When they are changed again, the same goes for the stated text.
  */
 export function rewriteEvents(core: Core, changed: readonly Rewritten[], erasure: ErasureRef): void {
   const sql = rows(core.store);

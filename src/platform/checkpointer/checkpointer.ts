@@ -1,7 +1,7 @@
 /**
- * The checkpointer: moves the write-ahead log into the database beside requests, gives back room that is free, and keeps an eye on what
- * could harm the database there: the file taken away, its structure (in a process of its own where checking it would delay the start), a
- * clock that was set.
+ * The checkpointer: moves the write-ahead log into the database beside requests, gives free room back, and watches for what could harm the
+ * database: its file taken away, a damaged structure (checked in another process when checking would delay the start), a clock that was
+ * set.
  * Not here: how the store does it; what an operator does (maintenance).
  */
 import { type ChildProcess, execFile } from "node:child_process";
@@ -47,14 +47,14 @@ const checkpoints: Job = {
   },
 };
 
-/** Gives back the room of what went, where that is much of the file, some of it at a time. */
+/** Gives back the room of removed rows when it is much of the file, some at a time. */
 const space: Job = {
   name: "space",
   everyMs: 15 * SECOND_MS,
   run: ({ store }) => store.giveBack(20),
 };
 
-/** Tells of a wall clock that was set. */
+/** Reports a wall clock that was set. */
 const clockWatch: Job = {
   name: "clock watch",
   everyMs: 5 * SECOND_MS,

@@ -3,7 +3,7 @@ import type { Core } from "../../core.ts";
 import { figure, type Metric } from "../metrics/metrics.ts";
 import { databasePath } from "../store/store.ts";
 
-/** Room in the file that removed rows left; both facts stand in its first page. */
+/** Bytes of free pages in the file. SQLite has both numbers in the file's first page. */
 function unusedBytes({ store: { db } }: Core): number {
   const [pages, pageBytes] = ["freelist_count", "page_size"].map((name) => Number(db.pragma(name, { simple: true })));
   return (pages ?? 0) * (pageBytes ?? 0);

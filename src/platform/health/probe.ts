@@ -46,7 +46,7 @@ export async function probeStore(core: Core): Promise<boolean> {
   // A flood of health checks is no reason for a flood of queries.
   if (!failing && now - state.readAt < READ_LASTS_MS && now - state.provenAt < PROOF_LASTS_MS) return true;
   try {
-    // SQLite reads and writes on in a file that was taken away.
+    // SQLite goes on reading and writing a file that was taken away.
     if (!core.store.checkInPlace()) return false;
     rows(core.store).read.get();
     state.readAt = now;

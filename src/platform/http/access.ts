@@ -1,6 +1,6 @@
 import type { Access, PageSpec, SessionPrincipal, TeamSeat } from "./page.ts";
 
-/** Whom pages are for: the one place that says so, for requests and for whatever leads to a page. */
+/** Who may open which page: the one place that decides it, for requests and for links to pages. */
 
 type Guarded = Pick<PageSpec<keyof Access>, "access" | "method" | "own" | "narrows">;
 

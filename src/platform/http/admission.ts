@@ -1,6 +1,6 @@
 /**
- * Which bodies are taken in, and whose turn it is to have a large one read: no sender may take the memory or the processor that
- * the others need. Small bodies are always taken; what they can cost together is bounded by the number of connections.
+ * Admits bodies, and decides whose large body is read next: no sender may take the memory or the processor that the others need. Small
+ * bodies are always admitted; what they can cost together is bounded by the number of connections.
  */
 
 import { quotaKey } from "../../kit/address.ts";
@@ -100,7 +100,7 @@ export class Admission {
     next.go();
   }
 
-  /** Of those who wait, whose team has least under way, then whose credential has, then who came first. */
+  /** The index of the next waiting body: of the team with least under way, then of the credential with least, then the oldest. */
   #nextInLine(): number {
     const weights = this.#waiting.map(({ intake: { sender } }) => {
       const ofTeam = this.#running.filter(({ sender: other }) => other.team === sender.team).length;

@@ -22,7 +22,7 @@ export interface EndpointOptions {
   readonly checkReplies?: boolean;
 }
 
-/** @param drawn limits that the reply's rate-limit headers tell of; more may be added */
+/** @param drawn limits that the reply's rate-limit headers report; more may be added */
 export type Intercept = (endpoint: Endpoint, drawn: LimitUse[], request: Request) => Reply<unknown> | undefined;
 
 export interface Observation {
@@ -33,7 +33,7 @@ export interface Observation {
   readonly milliseconds: number;
 }
 
-/** Work that costs its sender next to nothing: counted by what comes out beyond the ordinary. */
+/** Inflating costs the sender next to nothing: bytes beyond an ordinary ratio are counted. */
 const INFLATION: Limit = {
   name: "inflation",
   quota: (config) => config.limitInflation,
@@ -107,7 +107,7 @@ export class EndpointSteps implements Steps {
     this.#body = validate(spec.schema, value, "body");
   }
 
-  /** A body may trickle in: what its credential opened when its head came may have been taken away when its last byte does. */
+  /** Checks the credential again: it may have been revoked while the body was coming in. */
   async #whoNow(): Promise<unknown> {
     await this.identify();
     return this.#principal;
@@ -131,12 +131,12 @@ export class EndpointSteps implements Steps {
     const okStatus = spec.okStatus ?? 200;
     const reply = result instanceof Reply ? result : new Reply(result, { status: okStatus });
     if (this.#options.checkReplies && reply.status === okStatus) v.parse(schemaOf(spec, reply), reply.body);
-    // What a reply says of itself goes before what its endpoint says of all.
+    // A reply's own header takes the place of its endpoint's.
     const headers: HeaderList = "cache-control" in reply.headers ? [] : [["cache-control", spec.cache ?? "no-store"]];
     if (drawn.some(({ limit }) => limit.headers === "always"))
       headers.push(...rateHeaders(drawn, spec.limits, core.config));
     for (const [name, text] of Object.entries(reply.headers)) headers.push([name, text]);
-    // What is made piece by piece is not begun for somebody who wants none of it.
+    // A streamed body is not begun for HEAD.
     const unread = event.req.method === "HEAD" && typeof reply.content !== "string";
     const content = reply.content === undefined || unread ? undefined : bodyOf(reply.content, core);
     return respond(reply.status, reply.body, headers, reply.media ?? spec.media, content);

@@ -49,7 +49,7 @@ export class PageSteps implements Steps {
   readonly #pages: PageOptions;
   #visitor: Visitor | undefined;
   #form: URLSearchParams | undefined;
-  /** Tells what was sent from all else, also from the same form of another page or of the page drawn anew. */
+  /** Identifies the form that was sent, also against the same form of another page or of the page drawn anew. */
   #sent = "";
 
   constructor(exchange: Exchange, page: Page, pages: PageOptions) {
@@ -119,7 +119,7 @@ export class PageSteps implements Steps {
     const form = await readFormFields(this.#exchange.event, spec.maxFormBytes ?? SMALL_BODY_BYTES, intake);
     this.#form = form;
     this.#exchange.leave();
-    // A form may trickle in: what was a right when its head came may have been taken away when its last byte does.
+    // The session is checked again: a right may have been taken away while the form was coming in.
     if (this.#who.session) this.#look();
     this.#requireSignIn();
     try {
@@ -151,7 +151,7 @@ export class PageSteps implements Steps {
 
   explain(error: unknown): Response {
     const { spec } = this.#page;
-    // What cannot be served in any version is no page.
+    // A request that pins an unsupported version is refused as by the API, not with a page.
     if (error instanceof Problem && error.row === unsupportedVersion)
       return respondFault(unsupportedVersion, error.details, { sentToken: false });
     const seen = this.#describe(error);
@@ -224,10 +224,9 @@ function signInFirst(call: PageCall, signInPath: string, isPost: boolean): PageR
 }
 
 /**
- * Goes to the page that holds the form, for an address that only takes forms: such an address stands in the bar after a form
- * was answered with what is wrong in it, and people open it again. Forms that stand on every page
- * lead to where signing in does.
- * @param depth how many parts of the address, with what stands before its first slash, are that page's
+ * Redirects from the address of a form to the page that holds it. Such an address stays in the browser's bar after the form was answered
+ * with an error, and people open it again. For forms that are on every page, that is where signing in leads.
+ * @param depth how many parts of the address belong to that page, counted with the empty one before the first slash
  */
 export function answerFormAddress(exchange: Exchange, pages: PageOptions, depth: number): Response {
   const visitor = visitorOf(exchange, pages, false);

@@ -16,7 +16,7 @@ const gunzip = promisify(gunzipCallback);
 /** How a body comes in. */
 export interface Arrival {
   readonly intake: Intake;
-  /** Told what a compressed body held, in bytes, before any of it is read; may refuse. */
+  /** Called with the size of a compressed body before any of it is read; may refuse. */
   readonly onInflated: (wireBytes: number, bytes: number) => void;
 }
 
@@ -61,13 +61,13 @@ function wrongType({ form, protobuf }: BodySpec<Schema>): string {
   return form ? JSON_OR_FORM : "The body must be application/json.";
 }
 
-/** What has arrived, without its content coding; what is large waits for its turn. @throws Problem malformed (400), tooLarge (413) */
+/** The arrived bytes without their content coding; a large body waits for its turn. @throws Problem malformed (400), tooLarge (413) */
 export async function plainOf(bytes: Buffer, isGzip: boolean, maxBytes: number, arrival: Arrival): Promise<Buffer> {
   if (!isGzip && bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
   return isGzip && bytes.length > 0 ? inflate(bytes, maxBytes, arrival) : bytes;
 }
 
-/** What cannot be cut into slices is done in steps, between which others get their turn. */
+/** A pause between steps that cannot be cut into slices, so that others get their turn. */
 export const pauseOver = (bytes: Buffer) => () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined);
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -110,8 +110,8 @@ export async function readFormFields(event: H3Event, maxBytes: number, intake: I
 }
 
 /**
- * A body may come in this many pieces, and in more if they are of this size on the mean: each costs time and memory of its own,
- * however small it is, and chunks of one byte would hold a hundred times what is counted of them.
+ * Pieces that a body may come in; more when they have this size on average. Each piece costs time and memory of its own, however small it
+ * is, and chunks of one byte would hold a hundred times what is counted for them.
  */
 const MANY_PIECES = 4_096;
 const LEAST_PIECE_BYTES = 32;
@@ -160,12 +160,12 @@ async function readRequest(event: H3Event, maxBytes: number): Promise<Buffer> {
 const SMALL_GZIP_BYTES = 4_096;
 
 /**
- * Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. What turns out heavy
- * waits for its turn first: a few kilobytes may hold megabytes.
+ * Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. A body that proves heavy waits for
+ * its turn first: a few kilobytes may hold megabytes.
  */
 async function inflate(bytes: Buffer, maxBytes: number, { intake, onInflated }: Arrival): Promise<Buffer> {
   const light = Math.min(maxBytes, HEAVY_BODY_BYTES);
-  // It spares inflating heavy ones twice.
+  // The claimed size spares inflating heavy bodies twice.
   let inflated = claimedBytes(bytes) <= light ? await gunzipUpTo(bytes, light) : undefined;
   if (!inflated && light < maxBytes) {
     await intake.turn();

@@ -10,9 +10,9 @@ export interface CookieNames {
   readonly flash: string;
   /** Holds the token of a one-time link for the page that it opens, and is sent to that page alone. */
   readonly link: string;
-  /** What a browser keeps while somebody signs in elsewhere. */
+  /** Kept while somebody signs in at an issuer. */
   readonly sso: string;
-  /** What it keeps between a right password and the second factor. */
+  /** Kept between a right password and the second factor. */
   readonly pending: string;
   readonly secure: boolean;
 }
@@ -58,9 +58,9 @@ export function setCookie(name: string, value: string, secure: boolean, maxAgeSe
 }
 
 /**
- * The token that the forms of a page carry: derived from a secret of the browser's cookie, so nothing need be stored, and another
- * one each time that the page is drawn.
- * @param teamId the team whose page holds the form, so that a form left open acts on no team that is shown since
+ * The token that the forms of a page carry. It is derived from a secret in the browser's cookie, so that nothing has to be stored, and
+ * differs each time that the page is drawn.
+ * @param teamId the team whose page holds the form, so that an old form does not act on another team that is shown since
  * @param drawn tells this drawing of the page from all others
  */
 export function csrfToken(secret: string, teamId = "", drawn = systemRandom(12).toString("base64url")): string {
@@ -72,9 +72,9 @@ export function isCsrfToken(sent: string | null, secret: string, teamId?: string
 }
 
 /**
- * Whether a form was sent from one of our own pages, as the browser tells it: by `Sec-Fetch-Site` where it sends that (it does
- * not over plain http on a local network), else by `Origin`, which must be the public address or the host that was asked. A
- * client that sends neither is no browser; its form token decides.
+ * Whether a form was sent from one of our own pages, according to the browser: by `Sec-Fetch-Site` if it sends that (not over plain http on
+ * a local network), else by `Origin`, which must be the public address or the host that was asked. A client that sends neither is no
+ * browser; its form token decides.
  */
 export function isOwnOrigin(
   headers: { readonly site: string | null; readonly origin: string | null; readonly host: string | null },

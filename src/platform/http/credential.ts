@@ -18,15 +18,15 @@ export interface Credential<P> {
   readonly alternatives?: readonly Credential<P>["openapi"][];
   /** A header whose value is the token, in place of `Authorization`; it counts where both are sent. */
   readonly header?: string;
-  /** Whose a token is; undefined when it is nobody's. */
+  /** The principal of a token; undefined when it is nobody's. */
   readonly find: (core: Core, token: string) => P | undefined | Promise<P | undefined>;
   /** Fails with `unauthorized` for one that is known but of no use any more. */
   readonly judge?: (core: Core, principal: NonNullable<P>) => void;
   /** Faults that `judge` throws besides `unauthorized`; an endpoint whose refusals have their own shape answers them in that shape. */
   readonly faults?: readonly Fault[];
-  /** Whose share of the limits, and of the server's memory and time, its requests take. */
+  /** The payer of its requests: of the limits, and of the server's memory and time. */
   readonly sender: (principal: NonNullable<P>) => Payer;
-  /** Whoever has none that is good gets through, too. */
+  /** Requests without a valid credential get through, too. */
   readonly lenient?: boolean;
 }
 
@@ -40,8 +40,8 @@ export const unjudged = <P>({ judge: _, ...rest }: Credential<P>): Credential<P 
 });
 
 /**
- * The credential of `Authorization: Bearer` (RFC 6750 section 2.1), or undefined when none was sent. What stands in
- * `OTEL_EXPORTER_OTLP_HEADERS` is percent-encoded, and some exporters (Claude Code's) send it as it stands.
+ * The credential of `Authorization: Bearer` (RFC 6750 section 2.1), or undefined when none was sent. The space may be percent-encoded: that
+ * is how `OTEL_EXPORTER_OTLP_HEADERS` is written, and some exporters (Claude Code's) send it undecoded.
  */
 export function bearerToken(header: string | null): string | undefined {
   return header === null ? undefined : /^Bearer(?: |%20)+(\S.*)$/i.exec(header)?.[1]?.trim();

@@ -22,11 +22,11 @@ export interface Limit {
   readonly per: "ip" | "site" | "provider" | "team" | "token";
   /** Whether the rate-limit headers go on every reply or on refusals only. */
   readonly headers: "always" | "limited";
-  /** Where only what is refused counts, as with guesses at a secret: what succeeded is given back. */
+  /** Set when only refusals count, as with guesses at a secret: a success is given back. */
   readonly counts?: "refusals";
   /**
-   * For a quota that outlives the process: what is left of it, read anew whenever it is asked for. The handler counts each
-   * request where it stores what it does, and refuses with `rateLimited` there when parallel ones were faster.
+   * For a quota that outlives the process: what is left of it, read anew each time. The handler counts a request in the transaction of its
+   * work, and refuses with `rateLimited` there when parallel requests were faster.
    */
   readonly stored?: (core: Core, key: string) => Decision;
 }
@@ -44,7 +44,7 @@ export interface BodySpec<B extends Schema, P = unknown, M = unknown> {
   readonly optional?: boolean;
   /** Parts of the body are the client's own and kept as sent; the handler looks for members named twice in the others. */
   readonly freeForm?: boolean;
-  /** What is made of the body before the handler gets it: off the main thread, where it is large. */
+  /** Prepares the body before the handler gets it: off the main thread, where it is large. */
   readonly prepare?: Prepare<P, M>;
 }
 
@@ -64,7 +64,7 @@ export const prepared = <S extends Schema, P, Given, M, Skimmed>(
   answer?: (core: Core, principal: P, question: never) => unknown,
 ): Prepare<P, M> => ({ by, given, ...(answer ? { answer } : {}) }) as unknown as Prepare<P, M>;
 
-/** What an endpoint is asked with; HEAD is answered as GET. */
+/** The methods of endpoints; HEAD is answered as GET. */
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface EndpointSpec<
@@ -147,7 +147,7 @@ export class Reply<R> {
   readonly headers: Readonly<Record<string, string>>;
   /** Which of the endpoint's renditions the body is; its own media type without it. */
   readonly media: string | undefined;
-  /** The body as it is sent, where that is not made of `body`: rendered before, or read piece by piece. */
+  /** The body as it is sent, when it is not rendered from `body`: text or bytes, or pieces. */
   readonly content: Content | undefined;
   constructor(
     body: R | null,
@@ -202,7 +202,7 @@ export function faultsOf(endpoint: Endpoint): Fault[] {
   if (spec.body || spec.query) implied.push(malformed);
   if (spec.body) implied.push(tooLarge);
   if (spec.limits.length > 0) implied.push(rateLimited);
-  // The health check tells of the store by a reply of its own.
+  // The health check reports on the store in a reply of its own.
   if (!spec.also?.some(({ status }) => status === storeUnavailable.status)) implied.push(storeUnavailable);
   implied.push(internal);
   const own = new Set(spec.faults.map((fault) => fault.name));

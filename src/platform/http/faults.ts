@@ -31,7 +31,7 @@ export interface Fault extends ProblemRow {
 export const inShape = (shape: Shape, ...rows: readonly ProblemRow[]): Fault[] =>
   rows.map((row) => ({ ...row, shape }));
 
-/** For endpoints that declare it, in place of the 413: those of which the contract knows none. */
+/** A 400 in place of the 413, for endpoints whose contract has no 413. */
 export const tooLargeMalformed = problem({ ...tooLarge, status: 400, code: "bad_request" });
 export const internal = problem({ name: "internal", status: 500, code: "server_error", message: "Internal error." });
 export const storeUnavailable = problem({
@@ -56,7 +56,7 @@ export const tooSlow = problem({
   message: "The body arrived too slowly. Nothing of this request was kept; send it again, in smaller parts if need be.",
 });
 
-/** Of no endpoint: the same whatever was asked for. */
+/** Belongs to no endpoint. */
 export const noSuchPath: Fault = {
   name: "notFound",
   status: 404,
@@ -121,7 +121,7 @@ export const SHAPE_SCHEMAS = {
   }),
   jsonRpc: v.object({
     jsonrpc: v.literal("2.0"),
-    // Null in what we refuse; a type that is nothing but null ends generators of clients.
+    // Null in our refusals. A type of null alone would break generators of clients.
     id: v.union([v.string(), v.number(), v.null()]),
     error: v.object({ code: v.pipe(v.number(), v.integer()), message: error }),
   }),

@@ -11,7 +11,10 @@ import { SERVED_VERSIONS } from "./version.ts";
 /** How long a client may take over its headers, over a whole request, and between two requests. */
 const HEADERS_MS = 5_000;
 const REQUEST_MS = 30_000;
-/** Longer than proxies keep a connection for their next request (Caddy two minutes): one that is sent as it is closed is answered 502. */
+/**
+ * Longer than proxies keep a connection for their next request (Caddy two minutes): a proxy answers 502 when it sends a request while we
+ * close.
+ */
 const KEEP_ALIVE_MS = 125_000;
 /** A socket on which nothing moves for so long during a request, in either direction, is given up. */
 const STALLED_MS = 30_000;
@@ -84,8 +87,8 @@ export async function listen(app: Application, options: ListenOptions): Promise<
 }
 
 /**
- * Asks for a body that waits to be asked for (RFC 9110 section 10.1.1) once somebody takes it: who is refused sends none in vain. Whether
- * they send it all the same cannot be known, so nothing else is read from their connection.
+ * Sends 100 Continue (RFC 9110 section 10.1.1) once somebody takes the body, so that a refused client sends none in vain. Whether the
+ * client sends it all the same cannot be known, so nothing else is read from its connection.
  */
 function inviteBody(request: PacedRequest, reply: ServerResponse<PacedRequest>): void {
   const { shouldKeepAlive } = reply;
@@ -124,7 +127,7 @@ function answer(app: Application, request: PacedRequest, reply: ServerResponse<P
     refusePlainly(reply, 400, "The request names no host.");
     return;
   }
-  // One that no address can have is refused, too (same section): whoever looks at the request's address could not read it.
+  // A host that no URL can have is refused, too (same section): the code that reads the request's URL would fail.
   if (request.headers.host && !URL.canParse(`http://${request.headers.host}`)) {
     refusePlainly(reply, 400, "The request's host cannot be read.");
     return;
@@ -161,11 +164,11 @@ function send(reply: ServerResponse<PacedRequest>, response: Response): Promise<
   const { status, statusText, headers, body } = response._toNodeResponse();
   reply.writeHead(status, statusText, headers);
   if (!(body instanceof ReadableStream)) {
-    // `render.ts` makes no others.
+    // `render.ts` makes no other kinds of bodies.
     reply.end((body as string | Uint8Array | null) ?? undefined);
     return undefined;
   }
-  // A reader who leaves ends the making of it; what fails in the making was logged there.
+  // A reader who leaves ends the making of the body; errors in making it were logged there.
   return pipeline(Readable.fromWeb(body), reply).catch(() => void reply.destroy());
 }
 
@@ -223,6 +226,7 @@ function refuseAfterReplies(error: NodeJS.ErrnoException, socket: HttpSocket): v
   }
   const current = socket._httpMessage;
   const incoming = socket.parser?.incoming;
+  // The reply of a request whose own body failed will never be written, so it is not waited for.
   const failed = incoming?.complete === false ? incoming : undefined;
   if (current && current.req !== failed) {
     current.once("close", () => setImmediate(refuseAfterReplies, error, socket));

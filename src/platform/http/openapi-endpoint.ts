@@ -6,7 +6,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { endpoint, Reply } from "./endpoint.ts";
 import { type Described, type OpenApiDocument, openApiDocument } from "./openapi.ts";
 
-/** The document is of the list that this endpoint is itself part of, so the list is handed over once it is complete. */
+/** The document describes the list that this endpoint belongs to, so the list is handed over once it is complete. */
 const described = slot((): Described => ({ endpoints: [], tags: {} }));
 const rendered = slot((core) => {
   const document = openApiDocument(described(core), baseUrlOf(core.config));

@@ -84,7 +84,7 @@ const RATE = {
   "RateLimit-Policy": header("RateLimitPolicy"),
 };
 
-/** What a refusal of each shape says besides, in the examples. */
+/** Additional members of a refusal in each shape, for the examples. */
 const EXAMPLE_MEMBERS: Partial<Record<Shape, Readonly<Record<string, unknown>>>> = {
   tierGate: { entitled: ["team", "enterprise"] },
   moved: { movedTo: "https://reckon.example.net" },
@@ -96,7 +96,7 @@ function faultExample(fault: Fault): Json {
   return { summary: fault.code, description: fault.message, value: faultBody(fault, members ? { members } : {}) };
 }
 
-/** One response object for all faults of a status. @param inProtobuf whether what is sent as Protocol Buffers is refused in them */
+/** One response object for all faults of a status. @param inProtobuf whether refusals of Protocol Buffers are in that format, too */
 function faultResponse(status: number, faults: readonly Fault[], inProtobuf: boolean): Json {
   return {
     description: faults.map((fault) => (fault.message.endsWith(".") ? fault.message : `${fault.message}.`)).join(" "),
@@ -216,7 +216,7 @@ function operation(endpoint: Endpoint): Json {
   };
 }
 
-/** Any one of them will do; none where nobody is asked for one. */
+/** The security schemes, any one of which will do; none for an open endpoint. */
 const schemesOf = ({ spec: { auth } }: Endpoint) =>
   auth === "none" ? [] : [auth.openapi, ...(auth.alternatives ?? [])];
 
@@ -235,7 +235,7 @@ export interface OpenApiDocument extends Json {
   readonly paths: Record<string, Json>;
 }
 
-/** What a document is of: endpoints in its order, and what the groups that they stand in are for. */
+/** What a document describes: endpoints in their order, and the purpose of the groups that they stand in. */
 export interface Described {
   readonly endpoints: readonly Endpoint[];
   readonly tags: Readonly<Record<string, string>>;
@@ -250,7 +250,7 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
   for (const endpoint of endpoints) {
     const { spec } = endpoint;
     if (spec.okStatus !== 204) schemas[componentName(spec.id, "Reply")] = schemaOf(spec.ok);
-    // Of a form it says what holds without, and ends a generator (ogen).
+    // For a form, `additionalProperties` says nothing new and breaks a generator (ogen).
     const more = spec.body?.form ? { additionalProperties: undefined } : {};
     if (spec.body) schemas[componentName(spec.id, "Request")] = { ...schemaOf(spec.body.schema), ...more };
     const path = spec.path.replace(/(?:\*\*)?:(\w+)/g, "{$1}");
@@ -265,7 +265,7 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
       description:
         "Binds machines to teams, takes their agents' telemetry, brain snapshots and traces durably, and mints licences that verify offline. " +
         "Served at unversioned paths; pin the version with the request header `Service-Api-Version`.\n\n" +
-        // No operation can answer these, so as a response of each they would stand in the types of clients for nothing.
+        // No operation answers with these: as responses of each they would only clutter the types of clients.
         "Two replies belong to no operation, both a `CanonicalError`: a method that a path does not answer gets " +
         `${methodNotAllowed.status} (\`${methodNotAllowed.code}\`) with the header \`Allow\`, and a path that does not exist ` +
         `${noSuchPath.status} (\`${noSuchPath.code}\`). HEAD is answered as GET, without the body.\n\n` +

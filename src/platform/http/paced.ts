@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 
-/** What a socket gives at once. Left alone, libuv reads up to 32 such pieces from each socket before it looks at anything else. */
+/** Bytes that a socket gives at once. By itself, libuv reads up to 32 such pieces from each socket before it looks at anything else. */
 const PIECE_BYTES = 64 * 1024;
 /** Pieces of bodies taken in one turn of the event loop: about a millisecond's work. */
 const PIECES_OF_A_TURN = 16;
@@ -12,8 +12,8 @@ const read: (() => void)[] = [];
 const discarded: (() => void)[] = [];
 
 /**
- * A request whose body waits once enough was read in this turn, so that many who send at the same time hold up nobody. All share one
- * measure, whatever listener they came by, since all share the event loop.
+ * A request whose body waits once enough was read in this turn of the event loop, so that many senders at once hold up nobody. All
+ * listeners share one measure, since they share the event loop.
  */
 export class PacedRequest extends IncomingMessage {
   /** Called when somebody takes the body, before the first of it. */
@@ -21,7 +21,10 @@ export class PacedRequest extends IncomingMessage {
   #isRead = false;
   #isDiscarded = false;
 
-  /** Takes what nobody reads a piece at a time, after the bodies that somebody does; Node by itself would take it as fast as it comes. */
+  /**
+   * Reads and drops a body that nobody takes, a piece at a time and after the bodies that are taken; Node by itself would read it as fast
+   * as it comes.
+   */
   discard(): void {
     this.#isDiscarded = true;
     this.resume();
@@ -38,7 +41,7 @@ export class PacedRequest extends IncomingMessage {
 
   override _read(size: number): void {
     if (!this.#isRead && !this.#isDiscarded) this.onTaken?.();
-    // The first time tells Node that somebody takes the body, or it throws away what comes.
+    // The first call tells Node that somebody takes the body; otherwise Node drops it.
     if (!this.#isRead || this.#goesOn) super._read(size);
     else (this.#isDiscarded ? discarded : read).push(() => super._read(size));
     this.#isRead = true;
@@ -54,7 +57,7 @@ function awaitTurn(): void {
   isTurnDue = true;
 }
 
-/** Lets as many sockets go on as fill a turn with one piece each: first come first served, those whose body is thrown away last. */
+/** Lets as many sockets go on as fill a turn with one piece each: in the order of arrival, dropped bodies last. */
 function nextTurn(): void {
   isTurnDue = false;
   taken = 0;

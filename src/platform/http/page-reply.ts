@@ -24,7 +24,7 @@ const SECURITY: HeaderList = [
   ["permissions-policy", "camera=(), geolocation=(), microphone=()"],
 ];
 
-/** What of a request its reply depends on. */
+/** The parts of a request that its reply depends on. */
 export interface Visit {
   readonly names: CookieNames;
   readonly cookies: ReadonlyMap<string, string>;
@@ -75,7 +75,7 @@ export function sendPage(
   headers.push(["content-type", reply.media ?? "text/html; charset=utf-8"]);
   const whole = reply.body instanceof Html ? packed(reply.body.toString(), visit, headers) : reply.body;
   if (!visit.headOnly) return new FastResponse(bodyOf(whole, core), init);
-  // What is made piece by piece is not begun for somebody who wants none of it.
+  // A streamed body is not begun for HEAD.
   if (typeof whole === "string" || whole instanceof Uint8Array)
     headers.push(["content-length", String(Buffer.byteLength(whole))]);
   return new FastResponse(null, init);
@@ -107,7 +107,7 @@ function cookiesOf(reply: PageReply, visit: Visit, sessionSeconds: number): Head
   const cookie = (name: string, value: string, seconds: number) =>
     headers.push(["set-cookie", setCookie(name, value, names.secure, seconds)]);
   if (typeof reply.session === "string") cookie(names.session, reply.session, sessionSeconds);
-  // A cookie that opens nothing any more would be sent with every request for weeks. It goes with pages and redirects alone: a shared
+  // A cookie without a session would be sent with every request for weeks, so it is removed. Only pages and redirects remove it: a shared
   // cache that keeps a file with its headers would sign others out.
   else if (reply.session === null || (isSeen && visit.token !== undefined && !visit.isSignedIn))
     cookie(names.session, "", 0);

@@ -55,7 +55,7 @@ export interface PageError {
   readonly title?: string;
 }
 
-/** What pages need from outside: whose a session is, and how an error page looks. */
+/** What pages need from other rooms: finding sessions, and rendering error pages. */
 export interface PageOptions {
   readonly findSession: (core: Core, token: string) => SessionPrincipal | undefined;
   readonly touchSession: (core: Core, session: SessionPrincipal, ip: string) => Promise<void>;
@@ -80,17 +80,17 @@ export interface PageSpec<A extends keyof Access> {
   readonly maxFormBytes?: number;
   /** Is open to somebody who still lacks the second factor that their team demands. */
   readonly beforeSecondFactor?: boolean;
-  /** Concerns whoever opens it and nothing that is a team's: open in every role, forms too. */
+  /** Concerns only the person who opens it, nothing of a team: open in every role, forms too. */
   readonly own?: boolean;
-  /** Shows and changes no more than what is theirs, for somebody who sees only that. Without it the page is closed to them. */
+  /** Narrows what it shows and changes to the person's own. Without it the page is closed to people who see only their own. */
   readonly narrows?: boolean;
-  /** Holds no form that is posted, so that whoever only looks gets no cookie. */
+  /** Holds no form that is posted, so that visitors who only look get no cookie. */
   readonly formless?: boolean;
   /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
   readonly signedInSince?: (call: PageCall) => PageReply;
   /** Answers somebody who is not signed in any more, instead of asking them to. */
   readonly signedOutSince?: PageReply;
-  /** Tells what went wrong, instead of the error page that all have; the status is the error's. */
+  /** Renders an error in place of the common error page; the status is the error's. */
   readonly renderError?: (call: PageCall, error: PageError) => PageReply;
 }
 
@@ -118,20 +118,23 @@ interface CallBy<Session> {
   readonly flash: Flash | undefined;
   readonly userAgent: string | null;
   readonly ip: () => string;
-  /** The socket's other end, which is a proxy's address behind one. */
+  /** The address of the socket's other end, which may be a proxy's. */
   readonly peer: string;
   /** The bearer token that was sent, well-formed or not. */
   readonly bearer: string | undefined;
-  /** Who is signed in at the proxy, as that says, by e-mail address; undefined where it says nothing or is not believed. */
+  /**
+   * The e-mail address of the person who is signed in at the proxy, according to the proxy; undefined when it names nobody or is not
+   * trusted.
+   */
   readonly vouchedEmail: string | undefined;
   header(name: string): string | null;
-  /** An address within this site as it stands in links: below the base URL's path. */
+  /** A path within this site as links have it: below the base URL's path. */
   href(path: string): string;
-  /** Whether whoever calls may open a page, or send its form, at a path within this site; true where there is none. */
+  /** Whether the caller may open a page, or send its form, at a path within this site; true when there is no page. */
   opens(method: "GET" | "POST", path: string): boolean;
 }
 
-/** A call by whom a page is for. An alias, so that an admin's call will do where any member's is wanted. */
+/** A call by somebody who may open the page. An alias, so that an admin's call will do where any member's is wanted. */
 export type PageCall<A extends keyof Access = keyof Access> = CallBy<Access[A]>;
 
 /** What a page answers when it is more than HTML. */
@@ -186,14 +189,14 @@ export function holdLinkToken(
   return ["set-cookie", setCookie(link, token ?? "", secure, token === null ? 0 : LINK_SECONDS, href(path))];
 }
 
-/** What a browser keeps on the way into an account: while somebody is at an issuer, or has yet to prove a second factor. */
+/** Cookies of a sign-in that is not complete: while somebody is at an issuer, or has yet to prove a second factor. */
 type OnTheWay = "sso" | "pending";
 
-/** What this browser keeps on the way into an account; undefined for nothing. */
+/** The value that this browser keeps during a sign-in; undefined for none. */
 export const keptOnTheWay = (call: PageCall, what: OnTheWay): string | undefined =>
   readCookies(call.header("cookie")).get(cookieNames(call.baseUrl)[what]) || undefined;
 
-/** The header with which a browser keeps it, or forgets it (null). */
+/** The header with which a browser keeps such a value, or forgets it (null). */
 export function keepOnTheWay(
   { baseUrl }: PageCall,
   what: OnTheWay,
@@ -204,13 +207,13 @@ export function keepOnTheWay(
   return ["set-cookie", setCookie(names[what], value ?? "", names.secure, value === null ? 0 : seconds)];
 }
 
-/** Goes on to another site, as somebody's browser and nothing else does. */
+/** Redirects a person's browser to another site. */
 export const leave = (location: string, headers: PageReply["headers"] & {}): PageReply => ({
   status: 303,
   headers: [["location", location], ...headers],
 });
 
-/** When what was refused is worth trying again, as a header of the page that says so (RFC 9110 section 10.2.3). */
+/** When a retry is worth it, as a header of the page that says so (RFC 9110 section 10.2.3). */
 export const retryAfter = ({ details: { retryAfterSeconds } }: Problem): readonly (readonly [string, string])[] =>
   retryAfterSeconds === undefined ? [] : [["retry-after", String(retryAfterSeconds)]];
 

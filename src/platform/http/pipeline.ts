@@ -51,7 +51,7 @@ export class Exchange {
     drawLimits(this.core, limits, per, key, this.serving.buckets, this.drawn, cost);
   }
 
-  /** Begins to take in a body at the expense of who sends it: of the address, without a credential. */
+  /** Begins to take in a body, counted against its sender: the address, without a credential. */
   takeIn(sender: Payer | undefined): { readonly intake: Intake; readonly sender: Payer } {
     const payer = sender ?? addressSender(this.ip());
     this.#intake = new Intake(this.serving.admission, payer);
@@ -90,7 +90,7 @@ export class ShortCircuit extends Error {
   }
 }
 
-/** The way of every request, from the version pin to the reply. */
+/** Answers a request, from the version pin to the reply. */
 export async function answer(exchange: Exchange, steps: Steps): Promise<Response> {
   let response: Response;
   try {

@@ -22,30 +22,30 @@ export interface Tools {
 }
 
 /**
- * What is made of a body before it is stored, wherever that is done: in a thread of its own for a large one, or where the request is
- * answered. It hangs on nothing but what it is given. Each has its line in `worker.ts`.
+ * Turns a body into what is stored: in a thread of its own for a large body, or where the request is answered. It depends on nothing but
+ * its parameters. Each has a line in `worker.ts`.
  */
 export interface Preparation<S extends Schema, Given, Result, Skimmed = never> {
   readonly name: string;
   readonly schema: S;
   /**
-   * Reads a text of JSON as nearly all clients send it, without parsing what is kept as it stands. What it takes, the schema takes.
+   * Reads JSON text as nearly all clients send it, without parsing what is kept as it is. The schema accepts all that it accepts.
    * @param maxDepth arrays and objects inside one another that a body may hold
-   * @returns undefined for a text that is to be parsed and validated
+   * @returns undefined for a text that has to be parsed and validated
    */
   skim?(text: string, maxDepth: number): Skimmed | undefined;
   /** Reads a body of Protocol Buffers as the value that JSON would hold. @param pause awaited between small pieces of work */
   readBinary?(bytes: Buffer, pause: () => Promise<void> | undefined): Promise<unknown>;
   /**
    * @param body validated, or skimmed
-   * @param text as it was sent; empty for what is no JSON
-   * @param given what the endpoint knows of who sent it
+   * @param text as it was sent; empty for a body that is not JSON
+   * @param given what the endpoint knows about the sender
    * @throws Problem that the endpoint answers with
    */
   run(body: v.InferOutput<S> | Skimmed, text: string, given: Given, tools: Tools): Promise<Result>;
-  /** Writes a result as what messages between threads carry cheaply, with the memory that moves along. */
+  /** Writes a result in a form that is cheap to send between threads, with the memory that moves along. */
   pack?(result: Result): Made;
-  /** Reads it again. Buffers come out of a message as mere arrays of bytes. */
+  /** Reads such a result. A message turns Buffers into plain arrays of bytes. */
   unpack?(made: never): Result;
 }
 
@@ -110,7 +110,7 @@ export async function readSent<S extends Schema, Skimmed>(
 /** The same memory as a Buffer. */
 export const bufferOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length);
 
-/** The memory of arrays that is theirs alone: what they share with others, as small Buffers do, cannot move. */
+/** The memory of arrays that is theirs alone: memory shared with others, as that of small Buffers, cannot move. */
 export const ownMemory = (...arrays: readonly ArrayBufferView[]): ArrayBuffer[] =>
   arrays
     .filter(({ buffer, byteLength }) => byteLength > 0 && buffer.byteLength === byteLength)

@@ -11,19 +11,19 @@ import { unread } from "./faults.ts";
 import { ownMemory, type Prepared, readSent, type SentBytes } from "./preparation.ts";
 import { validate } from "./read-json.ts";
 
-/** A body smaller than this is read where it is: another thread would take longer to be asked than to do it. */
+/** A body smaller than this is read on the main thread: asking another one would take longer. */
 const THREAD_BYTES = 16 * 1024;
 
 /** Whose body it is, and how it comes in. */
 export interface Delivery extends Arrival {
   readonly event: H3Event;
   readonly core: Core;
-  /** Judges who sends it anew, once it is there. */
+  /** Checks the sender again, once the body is there. */
   readonly whoNow: () => unknown;
   readonly sender: Payer;
 }
 
-/** One that is there, with who sent it. */
+/** A body that is there, with its sender. */
 type Arrived = Omit<Delivery, "whoNow"> & { readonly principal: unknown };
 
 type PreparedSpec = BodySpec<Schema> & { readonly prepare: Prepare<unknown, unknown> };
@@ -32,9 +32,9 @@ type PreparedSpec = BodySpec<Schema> & { readonly prepare: Prepare<unknown, unkn
 export const isPrepared = (spec: BodySpec<Schema>): spec is PreparedSpec => spec.prepare !== undefined;
 
 /**
- * Reads a body, judges it and prepares it, in a thread of its own if it is large: the outcome is the same.
- * @throws Problem as `readBody`, `whoNow` and `validate` do, then what `given` throws, then what the preparation throws; storeUnavailable (503)
- * when a thread could not finish it
+ * Reads a body, judges it and prepares it, with the same outcome in a thread (for a large one) or here.
+ * @throws Problem as `readBody`, `whoNow` and `validate` do, then what `given` throws, then what the preparation throws; storeUnavailable
+ * (503) when a thread could not finish it
  */
 export async function prepareBody(spec: PreparedSpec, delivery: Delivery): Promise<unknown> {
   const { core, event, intake } = delivery;
@@ -54,7 +54,10 @@ export async function prepareBody(spec: PreparedSpec, delivery: Delivery): Promi
   });
 }
 
-/** @returns undefined when it is to be done here: there are no threads, or the body inflates to more than is taken unseen */
+/**
+ * Prepares a body in a thread.
+ * @returns undefined when it has to be done here: there are no threads, or the body inflates to more than is accepted unseen
+ */
 async function prepareInThread(
   { prepare, freeForm = false }: PreparedSpec,
   { core, intake, principal, sender }: Arrived,
@@ -63,7 +66,7 @@ async function prepareInThread(
   const { bytes, isGzip, isBinary, maxBytes, size, given } = body;
   if (size > HEAVY_BODY_BYTES) await intake.turn();
   const isHeavy = size > HEAVY_BODY_BYTES;
-  // Compressed bytes are few, and needed here if they turn out to hold too much.
+  // Compressed bytes do not move: they are few, and needed here when they turn out to hold too much.
   const moved = isHeavy && !isGzip ? ownMemory(bytes) : [];
   // A view is copied with all the memory that it looks at.
   const sent = bytes.buffer.byteLength === bytes.length ? bytes : Uint8Array.from(bytes);

@@ -1,6 +1,6 @@
 /**
- * Reading a body once its bytes are there: inflating, bounds, syntax, schema. It hangs on nothing but the bytes, so that any thread
- * can do it.
+ * Reading a body once its bytes are there: inflating, bounds, syntax, schema. It depends on nothing but the bytes, so that any thread can
+ * do it.
  */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
@@ -19,9 +19,9 @@ export const ORDINARY_RATIO = 20;
 export const INFLATE_CHUNK_BYTES = 64 * 1024;
 
 /**
- * What one body may hold. Parsing holds up everybody else, and a body at its cap in bytes takes ten times as long to parse as it
- * should when all of it is brackets, or objects of which no two are alike: the largest honest ones (20,000 spans with edits and
- * usage) have 400,000 values, and what a thousand entries of a transcript hold begins in 200 ways.
+ * Bounds on one body. Parsing holds up everybody else, and a body at its cap in bytes takes ten times as long as it should when all of it
+ * is brackets, or objects of which no two are alike. The largest honest bodies (20,000 spans with edits and usage) have 400,000 values, and
+ * a thousand entries of a transcript have 200 beginnings.
  */
 const LIMITS: JsonLimits = { depth: 64, values: 500_000, containers: 300_000, beginnings: 25_000 };
 
@@ -37,7 +37,7 @@ const EXCESS: Readonly<Record<keyof JsonLimits, string>> = {
   beginnings: `The body's objects name their members in more than ${LIMITS.beginnings} ways. Send it in smaller parts.`,
 };
 
-/** What inflating gave: undefined when more than the cap comes out. @throws Problem malformed (400) for what is no gzip */
+/** Inflates a body. @returns undefined when more than the cap comes out @throws Problem malformed (400) when it is no gzip */
 export async function inflateWith(gunzip: () => Buffer | Promise<Buffer>): Promise<Buffer | undefined> {
   try {
     return await gunzip();
@@ -52,8 +52,8 @@ export const inflateNow = (bytes: Uint8Array, maxBytes: number): Promise<Buffer 
   inflateWith(() => gunzipSync(bytes, { maxOutputLength: maxBytes, chunkSize: INFLATE_CHUNK_BYTES }));
 
 /**
- * Reads JSON text, of which there must be some: UTF-8, depth and number of values, syntax, names that stand twice, in that order.
- * @param freeForm leaves names that stand twice to who reads on
+ * Reads JSON text, which may not be empty. Checks UTF-8, depth and number of values, syntax, and names that stand twice, in that order.
+ * @param freeForm leaves names that stand twice to the caller
  * @param pause awaited between steps; what cannot be cut into slices is a step of its own
  * @throws Problem malformed (400) or tooLarge (413)
  */

@@ -106,7 +106,7 @@ export function drawLimits(
   if (refused) fail(rateLimited);
 }
 
-/** Logs what nobody foresaw; nothing of its cause is said outside the log. @returns whether the store is the matter */
+/** Logs an unforeseen error, whose cause is shown nowhere else. @returns whether it came from the store */
 export function logUnforeseen(core: Core, error: unknown, operation?: string): boolean {
   const trouble = storeTrouble(error);
   const where = operation === undefined ? {} : { operation };

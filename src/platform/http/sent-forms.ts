@@ -2,10 +2,13 @@ import { type Core, slot } from "../../core.ts";
 import { Html } from "../../kit/html.ts";
 import type { PageReply } from "./page.ts";
 
-/** Impatient people click twice; later the same form is meant once more, such as one whose answer is a file that leaves its page as it is. */
+/**
+ * How long a repeated form counts as a double click. Later it is meant once more, such as one whose answer is a file that leaves its page
+ * as it is.
+ */
 const KEPT_MS = 10_000;
 
-/** Replies held at most: whoever sends more within that time gets each form done as often as it is sent. */
+/** Replies held at most. Beyond that number a form is done as often as it is sent. */
 const MAX_KEPT = 500;
 
 interface Sent {
@@ -17,13 +20,13 @@ interface Sent {
 /** Forms that are being answered, or were just now, by what was sent. */
 const sentForms = slot(() => new Map<string, Sent>());
 
-/** What is made piece by piece can be sent once. */
+/** A streamed body can be sent only once. */
 const isWhole = ({ body }: PageReply) =>
   body === undefined || typeof body === "string" || body instanceof Html || body instanceof Uint8Array;
 
 /**
- * Does what a form asks for, or answers as it was answered just before: who clicks twice sees what the first click made.
- * @param sent what tells the form, and the page that it was drawn on, from all others
+ * Does what a form asks for, or repeats the answer of just before: a second click shows what the first one did.
+ * @param sent identifies the form, and the drawing of the page that it stands on
  */
 export function answerOnce(core: Core, sent: string, work: () => Promise<PageReply>): Promise<PageReply> {
   const forms = sentForms(core);

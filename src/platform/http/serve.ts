@@ -88,7 +88,7 @@ function addPages(
   }
 }
 
-/** A declared path, whatever its parts that vary are called. */
+/** A declared path with its parameters' names removed. */
 const unnamed = (path: string): string => path.replaceAll(/:\w+/g, ":");
 
 /** The routes of one path; HEAD is answered as GET. */
@@ -98,7 +98,7 @@ function byMethod<R extends Route>(group: readonly R[]): ReadonlyMap<string, R> 
   return get ? methods.set("HEAD", get) : methods;
 }
 
-/** Finds what is declared of the page at a path: one that stands there by its own name before those with parts that vary. */
+/** Finds the page declared at a path: one with exactly this path before those with parameters. */
 function pageFinder(list: readonly Page[]): NonNullable<Serving["specOf"]> {
   const varied = list.filter(({ spec }) => spec.path.includes(":"));
   const exact = new Map(list.map(({ spec }) => [`${spec.method} ${spec.path}`, spec]));
@@ -130,7 +130,7 @@ function answerPlainly(event: H3Event, fault: Fault, details: ProblemDetails, he
   return respondFault({ shape: "canonical", ...problem.row }, problem.details, { sentToken: false });
 }
 
-/** What is wrong with a request that pins a version which is not served, whatever it asks for. */
+/** The problem of a request that pins a version which is not served, whatever it asks for. */
 const versionProblem = (event: H3Event) => problemOf(() => requireServedVersion(event.req.headers.get(VERSION_HEADER)));
 
 function problemOf(demand: () => void): Problem | undefined {
@@ -143,7 +143,7 @@ function problemOf(demand: () => void): Problem | undefined {
   }
 }
 
-/** For what h3 itself refuses before a route is reached, a URL that cannot be read, and for what no route caught. */
+/** Answers what h3 refuses before a route is reached (a URL that cannot be read), and what no route caught. */
 function answerUnhandled(core: Core, status: number, cause: unknown): Response {
   if (status < 500) return respondFault(badRequest, {}, { sentToken: false });
   const row = logUnforeseen(core, cause) ? storeUnavailable : internal;

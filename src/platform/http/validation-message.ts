@@ -36,7 +36,7 @@ const BOUNDS: Readonly<Record<string, (most: unknown) => string>> = {
   max_value: (most) => `must be at most ${most}`,
 };
 
-/** A bound stands in the schema; only those of numbers are named, others have messages of their own. */
+/** The bound that a value exceeds. Only those of numbers are named; others have messages of their own. */
 function bound({ type, requirement }: v.BaseIssue<unknown> & { readonly requirement?: unknown }): string {
   return BOUNDS[type]?.(requirement) ?? "is not acceptable";
 }

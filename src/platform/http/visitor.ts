@@ -14,7 +14,7 @@ import { peerAddress } from "./request.ts";
 interface Known {
   readonly session?: SessionPrincipal | undefined;
   readonly token?: string | undefined;
-  /** Of their forms, where it was found before. */
+  /** The secret of their forms, if it was found before. */
   readonly secret?: string | undefined;
 }
 
@@ -78,7 +78,10 @@ export const subPathOf = (baseUrl: string) => new URL(baseUrl).pathname.replace(
 
 const sameAddress = (a: string, b: string | undefined) => a.trim().toLowerCase() === b?.trim().toLowerCase();
 
-/** Who is signed in at the proxy, where one is trusted to say so (RECKON_PROXY_SIGN_IN). From anybody else the header says nothing. */
+/**
+ * The address of the person signed in at the proxy, when one is trusted to say so (RECKON_PROXY_SIGN_IN). From any other peer the header is
+ * ignored.
+ */
 function vouchedEmail({ core, event, header }: Exchange): string | undefined {
   const { proxySignIn, trustedProxies } = core.config;
   if (proxySignIn === null) return undefined;
@@ -92,7 +95,7 @@ export function visitorOf(exchange: Exchange, pages: PageOptions, hasForms: bool
   const { core, header, serving } = exchange;
   const token = readCookies(header("cookie")).get(cookieNames(serving.baseUrl()).session);
   const found = token === undefined ? undefined : pages.findSession(core, token);
-  // Somebody else sits at the proxy by now, or nobody; or they run the installation since, whom no proxy signs in.
+  // The proxy names somebody else by now, or nobody; or the person has become an operator, whom no proxy signs in.
   const isStale = found?.method === "proxy" && (found.operator || !sameAddress(found.email, vouchedEmail(exchange)));
   const session = isStale ? undefined : found;
   return new Visitor(exchange, hasForms, { session, token, secret });

@@ -9,11 +9,11 @@ export interface Job {
   readonly name: string;
   /** From the end of one run to the beginning of the next. */
   readonly everyMs: number;
-  /** From a failure to the next try, where that costs much; otherwise the interval, doubled up to half a minute. */
+  /** From a failure to the next try, when trying is costly; otherwise the interval, doubled up to half a minute. */
   readonly retryMs?: number;
-  /** How far it is: a run that got somewhere before it failed is gone on with as soon as after a first failure. */
+  /** Its progress: after a run that got further before it failed, the next try comes as soon as after a first failure. */
   progress?(core: Core): number;
-  /** Cuts a run short that goes on when the instance stops. */
+  /** Cuts short a run that is under way when the instance stops. */
   stop?(core: Core): void;
   run(core: Core): void | Promise<void>;
 }
@@ -44,7 +44,7 @@ export function supervise(core: Core, job: Job): () => Promise<void> {
       if (recorded) recorded = await remains(core, job);
     } catch (error) {
       runs.count(core, { job_name: job.name, outcome: "failed" });
-      // Told once: what is wrong stays wrong for longer than an interval.
+      // Logged once: a fault mostly lasts longer than an interval.
       if (failures === 0) core.log.warn("job_failed", { job: job.name, cause: causeText(error) });
       failures = job.progress?.(core) === before ? failures + 1 : 1;
       recorded = true;
@@ -82,7 +82,7 @@ async function remains(core: Core, { name }: Job): Promise<boolean> {
     );
 }
 
-/** Keeps for the doctor that a job failed, as far as anything can be stored at all. */
+/** Stores a job's failure for the doctor, if anything can be stored at all. */
 async function recordFailure(core: Core, { name }: Job, error: unknown): Promise<void> {
   if (core.store.failing || !core.store.db.open) return;
   await core.store

@@ -17,7 +17,7 @@ export { isWrapped, unwrapKeys, wrapKeys, wrappedKeys } from "./wrap.ts";
 const keyFile = (directory: string) => join(directory, "signing-key.pem");
 /** A rotation writes the new key here first; a crash before the rename is finished by the next start. */
 const nextKeyFile = (directory: string, kid: string) => join(directory, `signing-key.${kid}.pem`);
-/** Such a file, and what a crash leaves of writing one. */
+/** Names of such files, and of what a crash leaves of writing one. */
 const NEXT_KEY = /^\.?signing-key\.[\w-]{43}\.pem/;
 
 interface Loaded {
@@ -45,8 +45,8 @@ async function readKeyFile(path: string): Promise<SigningKey | undefined> {
 }
 
 /**
- * Makes the next key the key; whoever comes second, command or server, finds it done. What rotations left that were cut short, or
- * overtaken by another, goes. Next keys are written and moved with the database locked, so that no rotation is under way meanwhile.
+ * Moves the next key into place; whoever comes second, command or server, finds it done. Next keys of rotations that were cut short or
+ * overtaken are removed. Next keys are written and moved with the database locked, so no rotation is under way meanwhile.
  */
 function settleNextKeys(core: Core): Promise<void> {
   const { directory } = core.store;
@@ -65,7 +65,7 @@ async function loadActive(core: Core): Promise<SigningKey> {
   let key: SigningKey | undefined;
   let looks = 0;
   do {
-    // Twice, as a rotation that goes on beside this can move the file between one look and the next, or make another key the active one.
+    // Twice, because a rotation beside this can move the file between one look and the next, or make another key the active one.
     row = rows(core.store).active.get() as KeyRow;
     try {
       key = await readKeyFile(keyFile(directory));

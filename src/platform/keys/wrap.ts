@@ -11,7 +11,9 @@ import { BESIDE } from "../store/store.ts";
 import { currentEpoch } from "../transparency/transparency.ts";
 import { wrappedRows } from "./rows.ts";
 
-/** The private keys, under a passphrase, within the database: whoever replicates that has them, and needs the passphrase to use them. */
+/**
+ * The private keys within the database, under a passphrase: a replica of the database has them, and it takes the passphrase to use them.
+ */
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 const KEY_BYTES = 32;
@@ -27,8 +29,8 @@ export type KeyFiles = Readonly<Record<string, string>>;
 const NAMES = [BESIDE.key, BESIDE.ledgerKey] as const;
 
 /**
- * Puts the private keys that are beside the database into it, sealed with AES-256-GCM under a key of the passphrase. What was wrapped
- * before is replaced.
+ * Puts the private keys beside the database into it, sealed with AES-256-GCM under a key derived from the passphrase. Replaces what was
+ * wrapped before.
  * @param kid of the signing key
  * @returns the names of the files
  */
@@ -49,14 +51,14 @@ export async function wrapKeys(core: Core, passphrase: string, kid: string, by: 
   return names;
 }
 
-/** Names the keys of an installation: what was wrapped under another name is of earlier ones. @param kid of the signing key */
+/** Identifies the current keys of an installation: keys wrapped under another name are older. @param kid of the signing key */
 const keysInForce = (core: Core, kid: string | undefined): string => `${kid} ${currentEpoch(core)?.key}`;
 
-/** Whether those that are wrapped are the ones in force. @param kid of the signing key */
+/** Whether the wrapped keys are the current ones. @param kid of the signing key */
 export const isWrapped = (core: Core, kid: string | undefined): boolean =>
   wrappedKeys(core)?.kid === keysInForce(core, kid);
 
-/** Which keys are wrapped, and since when; undefined for none. */
+/** The wrapped keys, and since when; undefined for none. */
 export const wrappedKeys = (core: Core) => wrappedRows(core.store).get.get();
 
 /** @throws Problem where none are wrapped, or the passphrase is another */

@@ -1,6 +1,6 @@
 /**
- * Live pages: tells whoever looks at a page that what it shows has changed, by server-sent events (HTML Living Standard, section 9.2).
- * What changed is not told: the page is asked for again, by the same rights as ever.
+ * Live pages: tells an open page that what it shows has changed, by server-sent events (HTML Living Standard, section 9.2). The event does
+ * not say what changed: the page is fetched again, with the same checks as ever.
  * Not here: what a page follows, and who may (web/dashboard); what was delivered (log).
  */
 import { type Core, slot } from "../../core.ts";
@@ -11,12 +11,12 @@ import { figure } from "../metrics/metrics.ts";
 export interface Watch {
   /** Who looks: one person has only so many streams. */
   readonly person: string;
-  /** What the page was drawn from, as far as its request tells. */
+  /** The state that the page was drawn from, according to its request. */
   readonly since: string | undefined;
   /**
-   * What the latest state is known by: letters, digits, dots and hyphens. Asked for when something was delivered, and every few
-   * seconds, so one or two indexed questions.
-   * @returns undefined once there is nothing to follow, or it is not theirs to see any more: the stream ends
+   * A name of the latest state: letters, digits, dots and hyphens. Asked for when something was delivered, and every few seconds, so it
+   * must cost no more than one or two indexed queries.
+   * @returns undefined once there is nothing to follow, or the person may not see it any more: the stream ends
    */
   state(): string | undefined;
 }
@@ -29,13 +29,13 @@ const TICK_MS = 500;
 /** In ticks: how often a stream's rights are checked while nothing is delivered, and how often a silent stream sends a sign of life. */
 const LOOK_TICKS = 4;
 const BEAT_TICKS = 30;
-/** One that lasted an hour ends; the browser comes again. */
+/** A stream ends after an hour; the browser comes again. */
 const LAST_TICK = 7_200;
 const RETRY_MS = 3_000;
 
 interface Live {
   readonly streams: Set<Stream>;
-  /** Tells what was delivered last; undefined while nobody may follow anything. */
+  /** Gives the number of the newest delivery; undefined while nobody may follow anything. */
   newest: ((core: Core) => number) | undefined;
   seen: number;
   timer: NodeJS.Timeout | undefined;
@@ -53,8 +53,8 @@ export const liveMetrics = [
 ];
 
 /**
- * Answers with a stream of changes: an event whenever the state is another than the last that was told, beginning with `since`.
- * @returns a reply without content where there is no room: the page then stays as it is
+ * Answers with a stream of changes: an event whenever the state differs from the last one sent, beginning with `since`.
+ * @returns a reply without content when there is no room: the page then stays as it is
  */
 export function follow(core: Core, watch: Watch): PageReply {
   const { streams, newest } = live(core);
@@ -68,7 +68,7 @@ export function follow(core: Core, watch: Watch): PageReply {
       ["cache-control", "no-store, no-transform"],
       ["x-accel-buffering", "no"],
     ],
-    // It takes its place once it is read: who asks for the head alone takes none.
+    // A stream counts once it is read, so HEAD takes no place.
     body: { [Symbol.asyncIterator]: () => new Stream(core, watch) },
   };
 }
@@ -82,7 +82,7 @@ class Stream implements AsyncIterator<string> {
   #ticks = 0;
   #silent = 0;
   #ended = false;
-  /** What is to be said when the reader is ready: of several changes the last. */
+  /** The event for when the reader is ready: of several changes the last. */
   #waiting: string | undefined;
   #wake: ((said: IteratorResult<string, undefined>) => void) | undefined;
 
@@ -103,7 +103,7 @@ class Stream implements AsyncIterator<string> {
     try {
       return this.#watch.state();
     } catch {
-      // What cannot be read is not followed; the browser comes again.
+      // A state that cannot be read ends the stream; the browser comes again.
       return undefined;
     }
   }
@@ -159,7 +159,7 @@ class Stream implements AsyncIterator<string> {
   }
 }
 
-/** Looks what was delivered, while anybody follows. */
+/** Looks for deliveries while anybody follows. */
 function run(core: Core): void {
   const state = live(core);
   if (state.timer !== undefined || state.newest === undefined) return;
@@ -177,7 +177,7 @@ function run(core: Core): void {
   }, TICK_MS).unref();
 }
 
-/** Where the store cannot be read, nothing is new: each stream finds that out for itself. */
+/** The newest delivery. When the store cannot be read, nothing is new: each stream finds that out for itself. */
 function newestOr(core: Core, { newest, seen }: Live): number {
   try {
     return newest?.(core) ?? seen;

@@ -20,8 +20,8 @@ export function observeRequest(core: Core, { operation, status, milliseconds }: 
 }
 
 /**
- * All metrics as text, as Prometheus asks for it. One that cannot be read is left out and counted: the others are wanted most when
- * something is wrong.
+ * All metrics in Prometheus's text format. A metric that cannot be read is left out and counted: the others are needed most when something
+ * is wrong.
  */
 export async function metricsText(core: Core, metrics: readonly Metric[]): Promise<string> {
   const lines: string[] = [];

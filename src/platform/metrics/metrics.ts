@@ -14,15 +14,15 @@ export interface Metric {
   lines(core: Core): string[] | Promise<string[]>;
 }
 
-/** One that is kept in memory, and so at hand at once. */
+/** A metric that is kept in memory, so that it needs no waiting. */
 interface Counted extends Metric {
   lines(core: Core): string[];
 }
 
-/** Values are names that the program itself declares: nothing that was sent, so that nobody else decides how many series there are. */
+/** Labels with values that the program itself declares, never ones that were sent: nobody else decides how many series there are. */
 type Labels = Readonly<Record<string, string | number>>;
 
-/** What a figure is at the moment: a number, one for each of a few labels, or undefined where nothing is known. */
+/** The current value of a figure: a number, one for each of a few labels, or undefined when unknown. */
 export type Reading = number | undefined | readonly (readonly [labels: Labels, value: number])[];
 
 const declared = (type: string, name: string, help: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
@@ -48,12 +48,12 @@ export function figure(
   };
 }
 
-/** For how long what was counted in the record is good enough: more often it is not looked, however often is asked. */
+/** How long a survey's result is used, however often it is asked for. */
 const SURVEY_MS = MINUTE_MS;
 
 /**
- * A look at the record that several figures share: made when one of them is asked for, and kept for a minute. One that fails is
- * made again.
+ * A survey of the record that several figures share: made when one of them is asked for, and kept for a minute. One that fails is made
+ * again.
  * @param look lets others in between its steps (kit/yield.ts)
  */
 export function survey<Seen>(look: (core: Core) => Seen | Promise<Seen>): (core: Core) => Promise<Seen> {
@@ -61,7 +61,7 @@ export function survey<Seen>(look: (core: Core) => Seen | Promise<Seen>): (core:
   return (core) => {
     const state = last(core);
     if (state.seen && core.clock.monotonic() - state.at < SURVEY_MS) return state.seen;
-    // Whoever asks meanwhile waits for the same look, however long it takes.
+    // Everybody who asks meanwhile waits for the same survey, however long it takes.
     state.at = Number.POSITIVE_INFINITY;
     state.seen = (async () => look(core))();
     state.seen.then(
@@ -77,9 +77,9 @@ export function survey<Seen>(look: (core: Core) => Seen | Promise<Seen>): (core:
 }
 
 /**
- * A look that sums what parts of a table say, letting others in between.
- * @param first behind which the first part begins
- * @param read a bounded part; its `last` is what the next begins behind, and null where there is none any more
+ * A survey that sums parts of a table, letting others in between.
+ * @param first the first part begins after it
+ * @param read a bounded part; its `last` is what the next part begins after, null after the last
  */
 export function sumOfParts<K, Names extends string>(
   first: K,
@@ -98,7 +98,7 @@ export function sumOfParts<K, Names extends string>(
   });
 }
 
-/** Counts what happens, by labels; series stand together by their first label. */
+/** Counts events by labels; series stand together by their first label. */
 export function counter(
   name: string,
   help: string,
@@ -118,7 +118,7 @@ export function counter(
   };
 }
 
-/** Spreads what is measured over buckets, by labels. @param bounds upper bounds, ascending */
+/** Counts measured values in buckets, by labels. @param bounds upper bounds, ascending */
 export function histogram(
   name: string,
   help: string,

@@ -5,22 +5,22 @@ import { type NoticeRow, rows } from "./rows.ts";
 
 const read = (row: NoticeRow): StoredNotice => ({ ...row, data: JSON.parse(row.data) as StoredNotice["data"] });
 
-/** What nobody was told of yet, oldest first. */
+/** Notices that are not addressed to any channel yet, oldest first. */
 export const newNotices = (core: Core, count: number): StoredNotice[] =>
   rows(core.store).unaddressed.all(count).map(read);
 
-/** Row change: what was told of is not asked for again. */
+/** Row change: marks a notice as addressed, so that `newNotices` does not give it again. */
 export const markAddressed = (core: Core, id: number): boolean => rows(core.store).markAddressed.run(id).changes === 1;
 
 /** Notices by their numbers, oldest first; those that are gone are left out. */
 export const findNotices = (core: Core, ids: readonly number[]): StoredNotice[] =>
   rows(core.store).byIds.all(JSON.stringify(ids)).map(read);
 
-/** Whether something was noted under a key. */
+/** Whether there is a notice with a key. */
 export const isNoted = (core: Core, key: string): boolean => rows(core.store).byKey.get(key) !== undefined;
 
 /**
- * Row change: lets old ones go, of a thousand that follow a number.
+ * Row change: removes old notices among the thousand that follow a number.
  * @returns the number to go on from; null after the last
  */
 export function dropNoticesBefore(core: Core, at: number, after: number): number | null {

@@ -1,6 +1,6 @@
 /**
- * Notices: what happened that somebody outside may want to hear of, noted in the transaction in which it happens.
- * Not here: who hears of it and how (notifications); what the audit keeps.
+ * Notices: events that somebody outside may want to hear of, stored in the transaction in which they happen.
+ * Not here: the channels that they go to (notifications); what the audit keeps.
  */
 
 export { dropNoticesBefore, findNotices, isNoted, markAddressed, newNotices } from "./follow.ts";

@@ -14,10 +14,10 @@ export interface Notice {
   readonly path: `/${string}`;
   /** Texts are put on one line and cut. */
   readonly data: NoticeData;
-  /** Whose words may stand in it, for erasing them: a device, a repository. */
+  /** The device and repository whose texts may stand in it, for erasing them. */
   readonly deviceId?: string | undefined;
   readonly repoKey?: string | undefined;
-  /** Names it where it must be told once only, such as a week's digest: of several with one key the first counts. */
+  /** A key for a notice that must be given only once, such as a week's digest: of several with one key the first counts. */
   readonly key?: string | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface StoredNotice extends Omit<NoticeRow, "data"> {
 const MAX_TEXT_CHARS = 200;
 
 /**
- * Row change: notes that something happened. Call it in the transaction in which it does, so that neither is without the other.
- * Where nothing may leave the server, nothing is noted.
+ * Row change: stores a notice. Call it in the transaction of the event, so that neither is without the other. Does nothing while
+ * RECKON_OUTBOUND lists no host.
  */
 export function notify(core: Core, { type, teamId, path, data, deviceId, repoKey, key }: Notice): void {
   if (core.config.outbound.hosts.length === 0) return;
@@ -55,8 +55,8 @@ const bounded = (data: NoticeData): NoticeData =>
   );
 
 /**
- * Row change: forgets what was noted of devices' deliveries, or of repositories. Digests name what several of them said.
- * @param repoKeys those whose notices of no device go: whose entries the devices may have brought
+ * Row change: erases notices of devices' deliveries, or of repositories. All digests go, since they name what several of these said.
+ * @param repoKeys repositories whose notices without a device go, because the devices may have brought their entries
  * @returns how many went
  */
 export const eraseNotices = (
@@ -69,6 +69,6 @@ export const eraseNotices = (
   return rows(core.store).erase.run({ ...of, limit: MAX_ERASED_ROWS }).changes;
 };
 
-/** Row change: forgets what was noted that leads to some pages of a team. @returns how many went */
+/** Row change: erases notices that lead to some pages of a team. @returns how many went */
 export const eraseNoticesOfPages = (core: Core, teamId: string, paths: readonly Notice["path"][]): number =>
   rows(core.store).erasePages.run(teamId, JSON.stringify(paths), MAX_ERASED_ROWS).changes;

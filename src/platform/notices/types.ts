@@ -1,4 +1,4 @@
-/** Whom a kind of notice is for: those of a team, or those who run the installation. These get the teams' too. */
+/** The channels that a kind of notice is for: those of a team, or those of the installation, which get all teams' notices, too. */
 type Audience = "team" | "installation";
 
 interface NoticeType {
@@ -7,7 +7,7 @@ interface NoticeType {
   readonly audience: Audience;
 }
 
-/** Everything that can be told, by the name that receivers know it by. Names are part of the interface: none is used anew. */
+/** All kinds of notices, by the names that receivers know. Names are part of the interface: none is ever reused. */
 export const NOTICE_TYPES = {
   gap: { label: "Gap", audience: "team" },
   rollback: { label: "Rollback", audience: "team" },
@@ -30,5 +30,5 @@ export const NOTICE_TYPES = {
 
 export type NoticeName = keyof typeof NOTICE_TYPES;
 
-/** What a notice tells besides its type: numbers, ids, and titles of a bounded length; never what a prompt or a file says. */
+/** The data of a notice: numbers, ids, and titles of a bounded length; never the text of a prompt or a file. */
 export type NoticeData = Readonly<Record<string, string | number | boolean | null | readonly NoticeData[]>>;

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from "node:net";
 import { lazy } from "../../kit/lazy.ts";
 
-/** Where an address leads: to the Internet, to machines of one's own, or nowhere that anything may be sent to. */
+/** Where an address leads: to the Internet, to private networks, or to what nothing may be sent to. */
 export type Reach = "public" | "private" | "never";
 
 type Range = readonly [address: string, prefix: number];
 
-/** RFC 1122, 1918, 4193, 4291 and 6598: this machine, and networks of one's own. */
+/** This machine, and private networks (RFC 1122, 1918, 4193, 4291 and 6598). */
 const PRIVATE: readonly Range[] = [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
@@ -18,9 +18,9 @@ const PRIVATE: readonly Range[] = [
 ];
 
 /**
- * What IANA's special-purpose registries (RFC 6890) list besides: link-local, where clouds answer with a machine's credentials;
- * addresses that hold another one (NAT64, 6to4, Teredo, IPv4-compatible), by which each of the above could be meant; documentation,
- * benchmarks, multicast, broadcast, reserved.
+ * What else IANA's special-purpose registries (RFC 6890) list: link-local addresses, where clouds answer with a machine's credentials;
+ * addresses that contain another one (NAT64, 6to4, Teredo, IPv4-compatible), which could be any of the above; documentation, benchmarks,
+ * multicast, broadcast, reserved.
  */
 const NEVER: readonly Range[] = [
   ["0.0.0.0", 8],
@@ -56,7 +56,7 @@ function listOf(ranges: readonly Range[]): BlockList {
 const privateRanges = lazy(() => listOf(PRIVATE));
 const otherRanges = lazy(() => listOf(NEVER));
 
-/** IPv4-mapped (RFC 4291), in the spelling of the URL standard: rules for IPv4 would apply to what is connected to as IPv6. */
+/** Whether an address is IPv4-mapped (RFC 4291): rules for IPv4 would apply to a connection that is made as IPv6. */
 const isMapped = (address: string) => new URL(`http://[${address}]/`).hostname.startsWith("[::ffff:");
 
 /** Judges an address as it is connected to. */

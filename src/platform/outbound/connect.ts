@@ -6,15 +6,15 @@ import { SECOND_MS } from "../../kit/clock.ts";
 import { type Destination, requireReach } from "./destination.ts";
 
 const SLOW_MS = 2 * SECOND_MS;
-/** So many times as long as it was looked for in vain, a name is not looked up again. */
+/** After a failed look-up, the pause before the next one, as a multiple of the time that it took. */
 const PAUSES = 5;
 
-/** Names that are being looked up, and those that it took long to find nothing of. */
+/** Look-ups that are under way, and slow ones that failed a moment ago. */
 const looks = slot(() => new Map<string, Promise<LookupAddress[]>>());
 
 /**
- * What a name leads to. The process has two threads for it, and each is busy for ten seconds and more with a name of which no server
- * tells: asked for with each try to send something, two such names would keep all others waiting for ever.
+ * The addresses of a name. The process has two threads for look-ups, and a name that no server answers for occupies one for ten seconds and
+ * more. If each try to send looked it up again, two such names would keep all others waiting for ever.
  */
 function addressesOf(core: Core, hostname: string): Promise<LookupAddress[]> {
   const known = looks(core).get(hostname);
@@ -32,8 +32,8 @@ function addressesOf(core: Core, hostname: string): Promise<LookupAddress[]> {
 }
 
 /**
- * Resolves names for a socket and judges every address that comes back, so that what is judged is what is connected to: a name that
- * has another address a moment later gains nothing by it.
+ * Resolves a name for a socket and judges every address that comes back. The judged address is the one that is connected to, so a name
+ * gains nothing by changing its address a moment later.
  */
 export const judgedLookup =
   (core: Core): LookupFunction =>

@@ -3,7 +3,7 @@ import type { Core } from "../../core.ts";
 import { allows, egressItems, hostName } from "../../kit/egress.ts";
 import { reachOf } from "./addresses.ts";
 
-/** Nothing was sent: what was to be called may not be. */
+/** Nothing was sent, because the destination is not allowed. */
 export class OutboundRefused extends Error {
   override readonly name = "OutboundRefused";
   /** What to add to RECKON_OUTBOUND, where that would allow it. */
@@ -22,11 +22,11 @@ export interface Destination {
 
 const MAX_URL_CHARS = 2_000;
 const PORTS: Readonly<Record<string, number>> = { "https:": 443, "http:": 80 };
-/** RFC 5321, 6409 and 8314. */
+/** Ports of mail servers (RFC 5321, 6409 and 8314). */
 const MAIL_PORTS: readonly number[] = [25, 465, 587];
 
 /**
- * The URL that may be sent to, judged as it is understood, not as it is spelled.
+ * The URL that a request may go to, judged in its parsed form and not as it is spelled.
  * @throws OutboundRefused
  */
 export function judgeUrl({ config }: Pick<Core, "config">, text: string): URL {
@@ -39,12 +39,12 @@ export function judgeUrl({ config }: Pick<Core, "config">, text: string): URL {
   judgeHost({ config }, url.hostname, port, port === own);
   if (url.protocol === "http:" && !config.outbound.private)
     throw new OutboundRefused("The URL has to begin with https:// where private addresses are not allowed.");
-  // A dot at the end says that a name is whole; some resolvers, and certificates, know it without only.
+  // A trailing dot marks a name as complete; some resolvers, and certificates, know the name only without it.
   url.hostname = url.hostname.replace(/\.$/, "");
   return url;
 }
 
-/** The same for a mail server. @throws OutboundRefused */
+/** As `judgeUrl`, for a mail server. @throws OutboundRefused */
 export const judgeMailHost = (core: Pick<Core, "config">, host: string, port: number): Destination =>
   judgeHost(core, host, port, MAIL_PORTS.includes(port));
 
@@ -52,12 +52,12 @@ function judgeHost({ config }: Pick<Core, "config">, typed: string, port: number
   const name = hostName(typed);
   if (name === undefined) throw new OutboundRefused("The address names no host.");
   const host = name.replace(/^\[|\]$/g, "");
-  // No setting opens it: none is advised.
+  // No setting allows such an address, so none is advised.
   if (isIP(host) !== 0 && reachOf(host) === "never") requireReach({ config }, host);
   const add = own ? name : `${name}:${port}`;
   if (!allows(config.outbound, name, port, own))
     throw new OutboundRefused(`RECKON_OUTBOUND does not list ${add}.`, add);
-  // A name is judged by the addresses that it turns out to have, once it is connected to.
+  // A name is judged by its addresses, once it is connected to.
   if (isIP(host) !== 0) requireReach({ config }, host);
   return { host, port };
 }
@@ -74,7 +74,7 @@ export function requireReach({ config }: Pick<Core, "config">, address: string):
   throw new OutboundRefused("The host has an address that nothing is sent to.");
 }
 
-/** The line that would allow it: what is set now, and what is missing. */
+/** The setting that would allow it: the current list, and what is missing. */
 export function listLine({ config }: Pick<Core, "config">, add: string): string {
   return `RECKON_OUTBOUND=${[...egressItems(config.outbound), add].join(",")}`;
 }

@@ -5,13 +5,13 @@ import { judgedLookup } from "./connect.ts";
 import { judgeUrl, OutboundRefused } from "./destination.ts";
 import { failureOf, OutboundFailed } from "./post.ts";
 
-/** From the first look at the name to the last byte of the reply, unless somebody needs longer. */
+/** From looking up the name to the last byte of the reply, unless the caller needs longer. */
 const TOTAL_MS = 10_000;
 const MAX_REPLY_BYTES = 512 * 1024;
-/** Of a reply's head, what somebody reads. */
+/** Headers of a reply that callers read. */
 const READ_HEADERS = ["content-type", "retry-after", "x-amz-bucket-region"];
 
-/** What of a request is understood. */
+/** The supported parts of a request. */
 export interface OutboundRequest {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;

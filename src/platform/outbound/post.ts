@@ -6,7 +6,7 @@ import { whyUntrusted } from "../../kit/reach.ts";
 import { judgedLookup } from "./connect.ts";
 import { judgeUrl, OutboundRefused } from "./destination.ts";
 
-/** It was sent, or tried to be, and nobody answered. */
+/** No answer came: the message may have been sent. */
 export class OutboundFailed extends Error {
   override readonly name = "OutboundFailed";
 }
@@ -22,7 +22,7 @@ export interface Answer {
   readonly reply: string;
 }
 
-/** From the first look at the name to the last byte of the reply. */
+/** From looking up the name to the last byte of the reply. */
 const TOTAL_MS = 5_000;
 const MAX_REPLY_BYTES = 64 * 1024;
 const MAX_REPLY_CHARS = 2_000;
@@ -56,7 +56,7 @@ export async function post(
   // A receiver that changes the protocol (101) is neither an error nor a response: the connection is closed.
   sent.on("close", reject);
   sent.on("response", (response) => {
-    // From here on the status is known: what breaks off is the reply.
+    // From here on the status is known, so only the reply's body can break off.
     sent
       .off("error", reject)
       .off("close", reject)
@@ -80,7 +80,7 @@ function answerOf({ statusCode = 0, statusMessage = "", headers }: IncomingMessa
   return { status: statusCode, statusText: line.trim(), retryAfter: headers["retry-after"], reply };
 }
 
-/** The reply's body as far as it arrives, bounded. One that breaks off is no failure: the status has told what became of the message. */
+/** The reply's body as far as it arrives, bounded. A body that breaks off is no failure: the status said what became of the message. */
 async function readReply(response: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -96,9 +96,9 @@ async function readReply(response: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString("utf8").slice(0, MAX_REPLY_CHARS).toWellFormed();
 }
 
-/** Why nobody answered, without what an error may quote: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+/** Why nobody answered, without texts that an error may quote: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
 export function failureOf(error: unknown): string {
-  // Where a name has several addresses, one error stands for those of all.
+  // When a name has several addresses, there is an error for each.
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   const refused = errors.find((one) => one instanceof OutboundRefused);
   if (refused) return refused.message;

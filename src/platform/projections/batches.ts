@@ -5,7 +5,7 @@ export const MAX_CHANGES = 250;
 
 type RowChanges = Iterable<RowChange> | AsyncIterable<RowChange>;
 
-/** Puts row changes together: as many as one transaction may hold, and at the end what is left. */
+/** Groups row changes: as many as one transaction may hold, and at the end the rest. */
 export async function* together(changes: RowChanges): AsyncGenerator<readonly RowChange[]> {
   let batch: RowChange[] = [];
   for await (const change of changes) {
@@ -17,12 +17,12 @@ export async function* together(changes: RowChanges): AsyncGenerator<readonly Ro
   if (batch.length > 0) yield batch;
 }
 
-/** The same as functions, each of which makes those of one transaction. */
+/** As `together`, with each group as a function that makes its changes. */
 export async function* inBatches(changes: RowChanges): AsyncGenerator<() => void> {
   for await (const batch of together(changes)) yield asOne(batch);
 }
 
-/** Changes as one that makes them in their order. */
+/** One change that makes several in their order. */
 export const asOne = (changes: readonly RowChange[]) => () => {
   for (const change of changes) change();
 };

@@ -8,7 +8,7 @@ export const rows = statements((db) => ({
   start: db.prepare<[string]>("INSERT INTO projections (name, checkpoint) VALUES (?, 0) ON CONFLICT (name) DO NOTHING"),
   remove: db.prepare<[string]>("DELETE FROM projections WHERE name = ?"),
   restart: db.prepare<[string]>("DELETE FROM projections WHERE name = ? AND (checkpoint > 0 OR part > 0)"),
-  // By its first column: what begins anew has failed at nothing yet.
+  // By its first column: a projection that begins anew has no failures yet.
   forget: db.prepare<[string]>("DELETE FROM projection_failures WHERE name = ?"),
   fail: db.prepare<[string, number, number, string]>(
     `INSERT INTO projection_failures (name, checkpoint, failed_at, cause) VALUES (?, ?, ?, ?)

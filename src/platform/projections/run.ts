@@ -10,12 +10,12 @@ import { giveWay } from "./precedence.ts";
 import type { Batch, Projection } from "./projection.ts";
 import { rows } from "./rows.ts";
 
-/** Another process has done the same batch of work meanwhile: the changes are undone. */
+/** Another process stored the same batch in the meantime: the changes are undone. */
 class ConcurrentAdvance extends Error {}
 
 /**
- * By projection what is in work, and how many wait for it; whether the instance is stopping: what it has not read yet, the next start
- * reads; and since when something that was delivered waits to be read, monotonic.
+ * The run under way of each projection; the number of callers that wait for one (`awaited`); whether the instance is stopping (`halted`),
+ * when the rest is left to the next start; and since when a delivery waits to be read, monotonic.
  */
 const work = slot(() => ({
   running: new Map<string, Promise<void>>(),
@@ -24,13 +24,13 @@ const work = slot(() => ({
   behindSince: undefined as number | undefined,
 }));
 
-/** For how long something that was delivered waits to be worked through, in milliseconds; 0 where all is. */
+/** For how long the oldest unread delivery has waited, in milliseconds; 0 when all are read. */
 export function lagOf(core: Core): number {
   const { behindSince } = work(core);
   return behindSince === undefined ? 0 : core.clock.monotonic() - behindSince;
 }
 
-/** Where a projection stands: what it has read of its source, and how many parts of what follows are stored. */
+/** Where a projection stands: the last row of its source that it read, and how many parts of the next batch are stored. */
 interface Standing {
   readonly checkpoint: number;
   readonly part: number;
@@ -50,8 +50,8 @@ export const forgetProjections = (core: Core, names: readonly string[]): boolean
   names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
 
 /**
- * Has projections read their sources from the beginning, as their tables were emptied. Call inside the transaction that does that; a batch
- * that is applied in it stores nothing and returns "more".
+ * Lets projections read their sources from the beginning, because their tables were emptied. Call inside the transaction that empties them;
+ * a batch that is applied in it must store nothing and return "more".
  * @returns whether any had read something
  */
 export const restartProjections = (core: Core, names: readonly string[]): boolean =>
@@ -71,7 +71,7 @@ export async function catchUp(core: Core, projection: Projection): Promise<void>
   }
 }
 
-/** The same where nobody waits for it. */
+/** As `catchUp`, when nobody waits for it. */
 async function bringUp(core: Core, projection: Projection): Promise<void> {
   const { running } = work(core);
   const before = running.get(projection.name);
@@ -86,17 +86,17 @@ async function bringUp(core: Core, projection: Projection): Promise<void> {
 }
 
 /**
- * The same for somebody who cannot wait for ever, as long work there is after an upgrade. The work goes on.
+ * As `catchUp`, for a caller who cannot wait for ever: after an upgrade there may be long work. The work goes on.
  * @returns whether it was done in time
  * @throws StoreUnavailable as `catchUp` does
  */
 export async function catchUpWithin(core: Core, projection: Projection, ms: number): Promise<boolean> {
-  // Of a failure that comes too late tells whoever keeps the projection up to date.
+  // A failure that comes too late is reported by whoever keeps the projection up to date.
   const done = catchUp(core, projection).then(() => true);
   return (await within(done, ms)) ?? false;
 }
 
-/** Requests that came meanwhile have their turn: transactions that follow one another at once would let nobody in. */
+/** Lets waiting requests have their turn: transactions that follow one another at once would let nobody in. */
 async function othersTurn(core: Core): Promise<void> {
   const state = work(core);
   await setImmediate();
@@ -127,8 +127,8 @@ async function follow(core: Core, projection: Projection): Promise<void> {
 }
 
 /**
- * Tells a row that cannot be worked through from one that failed once: where a batch fails, what follows is read row by row for a while,
- * at first for one row, and for twice as many each time that a batch behind them fails again.
+ * Tells a row that always fails from one that failed once. After a batch fails, rows are read one by one for a while: at first one row, and
+ * twice as many each time that a later batch fails.
  */
 class Failed {
   #alone = 0;
@@ -143,7 +143,7 @@ class Failed {
     if (this.isAlone) this.#alone--;
   }
 
-  /** Notes that what follows a checkpoint failed. @returns whether it did before, and now by itself */
+  /** Notes a failure after a checkpoint. @returns whether the row there failed before, and now by itself */
   isPoison(checkpoint: number): boolean {
     if (this.isAlone && this.#checkpoint === checkpoint) {
       [this.#alone, this.#next] = [0, 1];
@@ -163,7 +163,7 @@ async function advance(core: Core, projection: Projection, from: Standing, batch
   const { to, apply, before = [], changes = [] } = batch;
   const { checkpoint } = from;
   let { part } = from;
-  /** @returns whether that was all of the batch */
+  /** Stores a change and where the projection stands. @returns whether that was the end of the batch */
   const store = (change: () => "more" | undefined) =>
     core.store.write(() => {
       const sql = rows(core.store);
@@ -197,12 +197,12 @@ async function advance(core: Core, projection: Projection, from: Standing, batch
   for (let last = finish; !(await store(last)); last = () => apply?.()) await nextPart();
 }
 
-/** Whether it is the store that fails rather than a row: then all waits until it is well again. */
+/** Whether the store fails and not a row: then all waits until the store is well again. */
 function isTrouble({ store }: Core, error: unknown): boolean {
   return storeTrouble(error) !== undefined || !store.db.open;
 }
 
-/** Leaves out a row that failed twice, the second time by itself, where an operator sees it: in the log and by the doctor. */
+/** Skips a row that failed twice, the second time by itself, and reports it to the operator: in the log and by the doctor. */
 async function skipPoison(core: Core, projection: Projection, checkpoint: number, error: unknown): Promise<void> {
   const { name } = projection;
   const from = standingOf(core, projection);
@@ -229,8 +229,8 @@ export const areCaughtUp = (core: Core, projections: readonly Projection[]): boo
   projections.every((projection) => projection.skip?.(core, checkpointOf(core, projection)) === undefined);
 
 /**
- * Row change: projections are past all that their sources hold. For rows that were brought together with what follows from them; call
- * in the transaction that stores both, having made sure that nothing else waited to be read.
+ * Row change: moves projections past all that their sources hold. For rows that were brought together with what follows from them. Call in
+ * the transaction that stores both, after making sure that nothing else waited to be read.
  */
 export function passOver(core: Core, projections: readonly Projection[]): void {
   for (const { name, newest } of projections) rows(core.store).pass.run({ name, checkpoint: newest?.(core) ?? 0 });
@@ -238,10 +238,10 @@ export function passOver(core: Core, projections: readonly Projection[]): void {
 
 const LOOK_EVERY_MS = 250;
 
-/** Tells what was delivered last: a number that grows with every delivery, had by one indexed question. */
+/** Gives a number that grows with every delivery, by one indexed query. */
 export type NewestDelivery = (core: Core) => number;
 
-/** Looks whether anything was delivered, and brings projections up to date then. */
+/** Looks for new deliveries, and brings projections up to date then. */
 function projectionsJob(projections: readonly Projection[], newestDelivery: NewestDelivery): Job {
   let seen: number | undefined;
   const failing = new Set<string>();
@@ -251,7 +251,7 @@ function projectionsJob(projections: readonly Projection[], newestDelivery: Newe
       failing.delete(projection.name);
       return undefined;
     } catch (error) {
-      // Told once: a full disk stays full for longer than a quarter of a second.
+      // Logged once: a full disk stays full for longer than a quarter of a second.
       if (core.store.db.open && !work(core).halted && !failing.has(projection.name))
         core.log.warn("projection_failed", { projection: projection.name, cause: String(error) });
       failing.add(projection.name);
@@ -267,7 +267,7 @@ function projectionsJob(projections: readonly Projection[], newestDelivery: Newe
       work(core).behindSince ??= core.clock.monotonic();
       for (const projection of projections) {
         const error = await attempt(core, projection);
-        // One that fails keeps no other waiting, unless nothing can be stored.
+        // A projection that fails does not stop the others, unless nothing can be stored.
         if (error instanceof StoreUnavailable || !core.store.db.open) return;
       }
       if (failing.size > 0) return;

@@ -7,7 +7,7 @@ import { catchUpWithin } from "./run.ts";
 
 /** How long a client is kept waiting: below what clients and proxies wait for a reply. */
 const CLIENT_WAITS_MS = 8_000;
-/** How long a person is, or an agent that begins its session. */
+/** How long a person, or an agent that begins its session, is kept waiting. */
 const PAGE_WAITS_MS = 4_000;
 const RETRY_SECONDS = 10;
 
@@ -18,7 +18,7 @@ export const stillReading = problem({
   message: "What was delivered is still being read, as after an upgrade. Ask again after the Retry-After seconds.",
 });
 
-/** A member for replies made of what stands while nothing can be stored. */
+/** A member for replies that are made of old figures while nothing can be stored. */
 export const Behind = v.optional(
   v.pipe(
     v.boolean(),
@@ -27,8 +27,8 @@ export const Behind = v.optional(
 );
 
 /**
- * For replies whose figures should be whole: brings a projection up to what was delivered.
- * @returns nothing; or that the reply is behind, to be spread into it, while nothing can be stored: reading goes on then
+ * For replies whose figures should be complete: brings a projection up to date.
+ * @returns nothing; or, while nothing can be stored, that the reply is behind, to be spread into it: reading goes on then
  * @throws Problem stillReading (503) when there is so much to read that a client should rather ask again
  */
 export async function requireCaughtUp(core: Core, projection: Projection): Promise<{ readonly behind?: true }> {
@@ -41,7 +41,7 @@ export async function requireCaughtUp(core: Core, projection: Projection): Promi
   return fail(stillReading, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-/** For what is worth showing as it stands when it cannot be brought up to what was delivered, or not soon. */
+/** Brings a projection up to date, for what is worth showing all the same when that cannot be done, or not soon. */
 export async function refreshWithin(core: Core, projection: Projection): Promise<void> {
   await catchUpWithin(core, projection, PAGE_WAITS_MS).catch((error: unknown) => tellBehind(core, projection, error));
 }

@@ -1,6 +1,6 @@
 /**
- * Rooms: what a capability is made of, as data. `app.ts` lists the rooms, and everything that must know them all reads that list:
- * the router, the API's document, navigation, the audit page, projections, jobs, metrics.
+ * Rooms: what a capability is made of, as data. `app.ts` lists the rooms, and everything that must know all of them reads that list: the
+ * router, the API's document, navigation, the audit page, projections, jobs, metrics.
  * Not here: what is in a room; the commands of the command line, which start without the server (see `cli/run.ts`).
  */
 import { type Core, slot } from "../../core.ts";
@@ -26,21 +26,21 @@ export interface Concern {
   readonly at: number | null;
 }
 
-/** What a place has to say there. */
+/** What a place adds to the overview. */
 export interface Concerns {
   /** How many there are, of which `list` has the first few, most urgent first. */
   readonly count: number;
   /** The same in words: `2 open errors`. */
   readonly says: string;
-  /** Where all of them are. */
+  /** The page that lists all of them. */
   readonly href: string;
   readonly list: readonly Concern[];
 }
 
 /**
- * Looks for what a team should look at, within some milliseconds.
- * @param since instant from which on what happened still matters
- * @param most of `list`
+ * Finds what a team should look at, within some milliseconds.
+ * @param since instant from which on events still matter
+ * @param most entries of `list`
  */
 export type Watch = (
   call: PageCall<"member">,
@@ -52,22 +52,22 @@ export type Watch = (
 export interface Place {
   readonly path: string;
   readonly label: string;
-  /** What it stands among: a group of the sidebar, or one item of it whose tabs its places are. */
+  /** The group that it stands in: one of the sidebar, or an item of it whose tabs its places are. */
   readonly group: string;
   /** Beside its label in the sidebar. */
   readonly icon?: Html;
-  /** For who runs the installation; for owners and admins of the team. With both, for either. */
+  /** For operators; for owners and admins of the team. With both, for either. */
   readonly operator?: true;
   readonly admin?: true;
   /** For people in no team, too. */
   readonly teamless?: true;
   /** About what is paid for: left out where nobody pays. */
   readonly billing?: true;
-  /** What of it needs attention, shown to whoever may open it. */
+  /** Finds what needs attention here, shown to everybody who may open the place. */
   readonly watch?: Watch;
 }
 
-/** What an audit event is called: in a list to choose from, and after the actor's name (the target's name follows). */
+/** The words for an audit event: in a list to choose from, and after the actor's name (the target's name follows). */
 export interface AuditAction {
   readonly label: string;
   readonly did: string;
@@ -89,8 +89,8 @@ export interface Room {
   readonly auditActions?: Readonly<Record<string, AuditAction>>;
   readonly metrics?: readonly Metric[];
   /**
-   * Runs before the first request. What is only kept in memory is a `slot` and needs none.
-   * @param onFatal told when the instance must stop by itself, with the reason
+   * Runs before the first request. Values that are only kept in memory are a `slot` and need no `open`.
+   * @param onFatal called with the reason when the instance must stop by itself
    */
   open?(core: Core, onFatal: (reason: string) => void): void | Promise<void>;
   close?(core: Core): void;

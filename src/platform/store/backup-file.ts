@@ -5,24 +5,24 @@ import { syncDirectory, syncFile } from "../../kit/files.ts";
 import { openFile, removeDatabase } from "./file.ts";
 
 /**
- * What a backup file is: a database with two more tables, `backup_files`, which carries the files beside it, and
- * `backup_facts`. Older programs restore it too: they take of `backup_files` the names that they know.
+ * A backup file is a database with two more tables: `backup_files`, which holds the files beside it, and `backup_facts`. Older programs can
+ * restore it, too: they read the names of `backup_files` that they know.
  */
 
-/** What lies beside a database, by name. */
+/** Files beside a database, by name. */
 export const BESIDE = {
   key: "signing-key.pem",
   /** Signs the log's checkpoints. */
   ledgerKey: "ledger-key.pem",
-  /** The last checkpoint that was signed: in no backup, because it tells which database went back in time. */
+  /** The last signed checkpoint. It is in no backup, because it shows when a database went back in time. */
   checkpoint: "ledger-checkpoint",
   /** Public halves of earlier keys. */
   retiredKeys: "retired-keys",
   /** A data directory's own prices. */
   prices: "prices.json",
-  /** The database that a restore is to put in place. */
+  /** The database that a restore will put in place. */
   incoming: "restoring.db",
-  /** How the folder's name ends that a restore copies what was there to, until it has all of it. */
+  /** End of the name of the folder into which a restore copies the former files, until it has all of them. */
   half: ".partial",
 } as const;
 
@@ -34,7 +34,7 @@ export function isCarried(name: string): boolean {
   );
 }
 
-/** The files of a data directory without which its database would not be what it was. */
+/** The files that belong to the database of a data directory. */
 function filesBeside(directory: string): string[] {
   const isFile = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() ?? false;
   const retired = join(directory, BESIDE.retiredKeys);
@@ -51,10 +51,10 @@ export interface BackupResult {
 }
 
 /**
- * Makes a backup of a copied database: it gets the files beside the original, reaches the disk, and only then its name.
+ * Makes a backup of a copied database: adds the files beside the original, brings it to the disk, and only then gives it its name.
  * @param partial the copy; it is removed when this fails
- * @param target its name; the copy's own where it is given another later
- * @param directory the original's, whose files are carried
+ * @param target its name; the copy's own when it gets another later
+ * @param directory the original's, whose files are added
  * @throws Error when it cannot be written
  */
 export function finishBackup(partial: string, target: string, directory: string, nowIso: string): BackupResult {
@@ -64,7 +64,7 @@ export function finishBackup(partial: string, target: string, directory: string,
     chmodSync(partial, 0o600);
     copy = openFile(partial);
     copy.pragma("journal_mode = DELETE");
-    // A backup that was put in place as if it were a plain copy left them there.
+    // Such tables are there when a backup was put in place as if it were a plain copy.
     copy.exec("DROP TABLE IF EXISTS backup_files; DROP TABLE IF EXISTS backup_facts");
     copy.exec("CREATE TABLE backup_files (name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT");
     copy.exec("CREATE TABLE backup_facts (made_at TEXT NOT NULL) STRICT");
@@ -86,7 +86,7 @@ export function finishBackup(partial: string, target: string, directory: string,
   }
 }
 
-/** Removes what a restore that was cut short left of databases, with the keys in them. Call while nobody else has the directory. */
+/** Removes databases, with the keys in them, that an interrupted restore left. Call while nobody else has the directory. */
 export function removeHalfRestored(directory: string): void {
   removeDatabase(join(directory, BESIDE.incoming));
   const folder = join(directory, "backups");

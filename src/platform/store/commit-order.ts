@@ -1,16 +1,16 @@
 import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
 
-/** Whose change took long, of those it is expected for so long. */
+/** How long a team whose change took long is expected to bring more such changes. */
 const REMEMBERED_MS = 1_000;
 
 /**
- * What waits to be committed. Small changes share a transaction. Those of a team of which one took long a moment ago have one each, and
- * take turns with the small ones: what a team that delivers much makes others wait is one of its changes.
+ * The queue of changes to be committed. Small changes share a transaction. Changes of a team of which one took long a moment ago have a
+ * transaction each, and take turns with the small ones: so a team that delivers much makes others wait for one of its changes only.
  */
 export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
   readonly #small: T[] = [];
   readonly #large = new FairQueue<T>();
-  /** Teams whose changes take long, and until when that is thought of them, monotonic milliseconds. */
+  /** Teams whose changes take long, and until when they count as such, monotonic milliseconds. */
   readonly #until = new Map<string, number>();
   #isLargeNext = false;
 
@@ -24,12 +24,12 @@ export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
     else this.#small.push(item);
   }
 
-  /** Remembers whose change took long. @param now monotonic milliseconds */
+  /** Notes that a change of this payer took long. @param now monotonic milliseconds */
   tookLong({ payer }: T, now: number): void {
     if (payer) this.#until.set(payer.team, now + REMEMBERED_MS);
   }
 
-  /** Whether nothing shares the next transaction with what is next. */
+  /** Whether the next change has a transaction for itself. */
   get isNextAlone(): boolean {
     return this.#isLargeDue ? this.#large.length > 0 : this.#small.length === 1;
   }
@@ -38,7 +38,7 @@ export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
     return this.#small.length === 0 || (this.#isLargeNext && this.#large.length > 0);
   }
 
-  /** Takes what shares the next transaction, as long as it is asked for more. @param now monotonic milliseconds */
+  /** Takes the changes of the next transaction, as long as more are asked for. @param now monotonic milliseconds */
   *turn(now: number): Generator<T> {
     for (const [team, until] of this.#until) if (until < now) this.#until.delete(team);
     const large = this.#isLargeDue ? this.#large.shift() : undefined;

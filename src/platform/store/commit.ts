@@ -10,7 +10,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A transaction that has taken so long takes in no more changes: whoever came meanwhile waits for it. */
+/** A transaction that has taken this long takes no more changes: others wait for it to end. */
 const GROUP_MS = 10;
 
 /** How long a write waits for another process that is writing, and how often it asks. */
@@ -25,14 +25,14 @@ export interface CommitStats {
 }
 
 /**
- * Group commit (DeWitt et al., 1984): changes that arrive together share one transaction and one fsync. Each runs in its
- * own savepoint, so one that throws undoes only itself, and each promise settles only after COMMIT returned, which with
- * `synchronous=FULL` means after the write-ahead log reached the disk. What takes long is committed apart from the others, and what is
- * alone needs no savepoint: for that SQLite keeps a copy of every page that is changed.
+ * Group commit (DeWitt et al., 1984): changes that arrive together share one transaction and one fsync. Each runs in its own savepoint, so
+ * one that throws undoes only itself, and each promise settles only after COMMIT returned, which with `synchronous=FULL` means after the
+ * write-ahead log reached the disk. A long change is committed apart from the others. A change that is alone needs no savepoint, for which
+ * SQLite would copy every page that is changed.
  */
 export class CommitQueue {
   readonly stats: CommitStats = { transactions: 0, changes: 0, failures: 0 };
-  /** Why nothing may be written any more, once that is so. */
+  /** Set once nothing may be written any more: the reason. */
   blocked: Error | undefined;
   /** The last transaction failed; cleared by the next that succeeds. */
   lastFailure: unknown;
@@ -49,7 +49,7 @@ export class CommitQueue {
   /** When the queue began to wait for another process that is writing, monotonic milliseconds. */
   #busySince: number | undefined;
 
-  /** @param committed told of each transaction */
+  /** @param committed called after each transaction */
   constructor(db: Database, committed: () => void = () => {}) {
     this.#db = db;
     this.#committed = committed;
@@ -63,7 +63,7 @@ export class CommitQueue {
 
   /**
    * Queues row changes. The closure runs once, synchronously, inside the shared transaction.
-   * @param payer whose other changes it may have to wait for, where these take long
+   * @param payer may have to wait for their own other changes, when these take long
    * @returns what the closure returned, after it is durable.
    * @throws what the closure threw (its rows undone), or StoreUnavailable when the transaction could not be stored.
    */
@@ -105,7 +105,7 @@ export class CommitQueue {
     for (let left = Number.POSITIVE_INFINITY; this.#waiting.length < left; this.flush()) left = this.#waiting.length;
   }
 
-  /** Commits what is next of what is queued, now or as soon as no other process is writing. */
+  /** Commits the next changes of the queue, now or as soon as no other process is writing. */
   flush(): void {
     this.#scheduled = false;
     if (this.#waiting.length === 0 || !this.#beginOrWait()) return;
@@ -180,7 +180,7 @@ export class CommitQueue {
     }
   }
 
-  /** The same of the only change of a transaction, which is over when it throws. */
+  /** As `#runOne`, for the only change of a transaction, which is over when the change throws. */
   #runAlone(change: () => unknown): { value: unknown } | { error: unknown } {
     try {
       return { value: change() };

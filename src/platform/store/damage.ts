@@ -22,7 +22,7 @@ export function checkStructure(
 
 const SQLITE_IOERR = 10;
 
-/** Whether a finding, or SQLite's message, tells of a disk that did not answer rather than of what stands on it. */
+/** Whether a finding, or SQLite's message, is about a disk that did not answer and not about the content of the file. */
 export function isReadError(finding: string): boolean {
   // The lower eight bits of an extended result code are the primary one.
   const code = /\berror code=(\d+)/.exec(finding)?.[1];
@@ -42,7 +42,7 @@ function readThrough(path: string): void {
 }
 
 /**
- * Looks again at an open file that SQLite called damaged: it says so of a disk that did not answer, too (SQLITE_IOERR_CORRUPTFS).
+ * Checks an open file again that SQLite called damaged: it says so, too, when a disk did not answer (SQLITE_IOERR_CORRUPTFS).
  * @param message SQLite's message
  * @returns the finding
  */

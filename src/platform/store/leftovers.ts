@@ -3,18 +3,18 @@ import { promisify } from "node:util";
 import type { Database } from "better-sqlite3";
 
 /*
- * Where SQLite moves rows to other pages, as when one is full, it leaves copies of them in the unallocated room of a page, whatever
- * `secure_delete` says: what is removed later is overwritten where it lies, and not there. See https://sqlite.org/fileformat2.html,
- * 1.6 for pages and 1.8 for the map that tells what each is.
+ * When SQLite moves rows to another page, as when one is full, it leaves copies in the unallocated room of the old page, even with
+ * `secure_delete`. A later removal overwrites the row where it lies now, and not these copies. See https://sqlite.org/fileformat2.html, 1.6
+ * for pages and 1.8 for the map of the pages' kinds.
  */
 
 const PAGE_BYTES = 4096;
-/** A page of the map, and those of which it tells. */
+/** Number of pages that a page of the map describes. */
 const MAPPED_PAGES = Math.floor(PAGE_BYTES / 5);
 const GROUP_BYTES = (1 + MAPPED_PAGES) * PAGE_BYTES;
 /** Pages with rows, by the map: roots of trees, and others. */
 const WITH_ROWS = new Set([1, 5]);
-/** By the kind of page how long its header is. */
+/** Bytes of a page's header, by its kind. */
 const HEADER_BYTES: Readonly<Record<number, number>> = { 2: 12, 5: 12, 10: 8, 13: 8 };
 const ZEROS = Buffer.alloc(PAGE_BYTES);
 
@@ -26,25 +26,25 @@ interface Room {
   readonly to: number;
 }
 
-/** The unallocated room of a page, where anything stands in it. */
+/** The unallocated room of a page, if it is not all zeros. */
 function leftoverIn(page: Buffer): Room | undefined {
   const from = (HEADER_BYTES[page[0] ?? 0] ?? PAGE_BYTES) + 2 * page.readUInt16BE(3);
   const to = page.readUInt16BE(5);
   return to <= PAGE_BYTES && from < to && page.compare(ZEROS, 0, to - from, from, to) !== 0 ? { from, to } : undefined;
 }
 
-/** Where pages of a group begin that have leftovers. */
+/** Offsets of the pages of a group that have leftovers. */
 const pagesWithLeftovers = (group: Buffer): number[] =>
   Array.from({ length: Math.floor(group.length / PAGE_BYTES) }, (_, i) => i * PAGE_BYTES).filter(
     (at, i) =>
       i > 0 && WITH_ROWS.has(group[(i - 1) * 5] ?? 0) && leftoverIn(group.subarray(at, at + PAGE_BYTES)) !== undefined,
   );
 
-/** Overwrites what SQLite leaves of rows that it moved, in a file that gives room back in steps: others have no map. */
+/** Overwrites the copies that SQLite leaves of moved rows, in a file that gives room back in steps: other files have no map. */
 export class Leftovers {
   readonly #db: Database;
   readonly #tryWrite: (change: () => void) => boolean;
-  /** Kept open: closing a file takes the locks from it that SQLite has, on all that this process has open of it. */
+  /** Kept open: closing any descriptor of a file releases all locks that this process has on it, SQLite's too. */
   #file: number | undefined;
 
   /** @param tryWrite runs a change at once in a transaction of its own, where nobody else writes */
@@ -72,9 +72,9 @@ export class Leftovers {
   }
 
   /**
-   * Overwrites what a group has. Nothing is read of what is overwritten, so it may be cut short, and others may read meanwhile; but nobody
-   * may write, nor bring back an older copy of the page: not the log, nor what processes hold in memory, which they let go when something
-   * was committed. What the pages are is read anew: by now one may be of another kind.
+   * Overwrites the leftovers of a group. Nobody reads that room, so it may be cut short, and others may read meanwhile. But nobody may
+   * write, and no older copy of a page may come back: not from the log, and not from the memory of a process, which drops its pages after a
+   * commit. The kinds of the pages are read again, since one may have changed.
    */
   #overwriteIn(group: Buffer, at: number): boolean {
     const file = this.#file as number;

@@ -14,12 +14,12 @@ function open(path: string, schemas: readonly string[]): Database {
   const db = new Sqlite(path, { timeout: 10_000 });
   try {
     chmodSync(path, 0o600);
-    // Can be said of a new file alone: its pages can be given back.
+    // Works only for a new file: its free pages can then be given back.
     if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
     db.pragma("temp_store = MEMORY");
-    // Its program is a guest on somebody's machine, and the operating system keeps the file's pages anyway.
+    // Small, since its program is a guest on somebody's machine, and the operating system caches the file anyway.
     db.pragma("cache_size = -2048");
     const version = () => {
       const made = db.pragma("user_version", { simple: true }) as number;
@@ -30,7 +30,7 @@ function open(path: string, schemas: readonly string[]): Database {
       for (const schema of schemas.slice(version())) db.exec(schema);
       db.pragma(`user_version = ${schemas.length}`);
     });
-    // Whoever only looks waits for nobody who writes.
+    // A connection that only reads must not wait for a writer.
     if (version() < schemas.length) migrate.immediate();
     return db;
   } catch (error) {
@@ -39,7 +39,7 @@ function open(path: string, schemas: readonly string[]): Database {
   }
 }
 
-/** Opens somebody else's database to look at it: nothing in it or beside it is written. @throws SqliteError */
+/** Opens another program's database for reading: nothing in it or beside it is written. @throws SqliteError */
 function openForeign(path: string): Database {
   const db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: 0 });
   db.pragma("query_only = ON");
@@ -48,8 +48,8 @@ function openForeign(path: string): Database {
 }
 
 /**
- * Makes a file that a part of a store is put into: of its schema, with some tables more. Whatever was there is gone.
- * @param tables statements that make those
+ * Makes a file for an excerpt of a store: with the store's schema and some more tables. An existing file is replaced.
+ * @param tables statements that create these tables
  */
 function makeExcerpt(path: string, tables: string): void {
   removeDatabase(path);
@@ -63,15 +63,13 @@ function makeExcerpt(path: string, tables: string): void {
   }
 }
 
-/**
- * Everything that a schema declares, in one text, by which two are compared: a file that somebody brings may declare more than it shows.
- */
+/** All that a schema declares, as one text for comparing two: a file from elsewhere may declare more than meets the eye. */
 function declaredIn(db: Database): string {
   const all = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").raw().all();
   return JSON.stringify(all);
 }
 
-/** What a file that `makeExcerpt` makes with these tables declares. */
+/** The declarations of a file that `makeExcerpt` makes with these tables. */
 function excerptSchema(tables: string): string {
   const db = new Sqlite(":memory:");
   try {

@@ -6,7 +6,7 @@ import { leaveToOwner } from "../../kit/files.ts";
 import { removeHalfRestored } from "./backup-file.ts";
 
 export interface DirectoryLock {
-  /** Tells later comers where this server answers, and at which address the public finds it. */
+  /** Publishes where this server answers, and its public address, for commands on the same directory. */
   announce(url: string, baseUrl: string): void;
   release(): void;
 }
@@ -15,9 +15,8 @@ export interface DirectoryLock {
 export const SERVER_NOTE = "server.json";
 
 /**
- * Claims a data directory for one server. The claim is an operating-system lock that SQLite holds on `serve.lock`, so a
- * killed server leaves nothing to clean up; `server.json` beside it only says who answered here last. What a killed restore left is
- * removed.
+ * Claims a data directory for one server. The claim is an operating-system lock that SQLite holds on `serve.lock`, so a killed server
+ * leaves nothing to clean up; `server.json` beside it only says who answered here last. The remains of a killed restore are removed.
  * @throws DataDirectoryInUse naming the process that has it.
  */
 export function lockDirectory(directory: string): DirectoryLock {
@@ -38,7 +37,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   const forget = () => {
     if (existsSync(note)) say("{}");
   };
-  // A killed server's name is still there, and what a killed restore had copied.
+  // Removes the note of a killed server, and what a killed restore had copied.
   forget();
   removeHalfRestored(directory);
   return {

@@ -15,7 +15,7 @@ const APPLICATION_ID = 0x524b4f4e;
 interface Migration {
   readonly version: number;
   readonly file: string;
-  /** What follows the file where SQL alone is not enough, in the same transaction; keeps no more than a bounded part in memory. */
+  /** Runs after the file, in the same transaction, when SQL alone is not enough; keeps only a bounded part in memory. */
   readonly move?: (db: Database, onProgress: (done: number, all: number) => void) => void;
 }
 
@@ -106,7 +106,7 @@ export function requireOurs(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): vo
 }
 
 /**
- * Refuses what only a starting server changes: a migration cannot be taken back, so no other command makes one.
+ * Refuses an older database: only a starting server upgrades one, because a migration cannot be undone.
  * @throws DataDirectoryError when the database is of an older schema
  */
 export function requireCurrent(db: Database, directory: string): void {
@@ -156,7 +156,7 @@ export function upgrade(
   const aside = putAside(db, directory, to, nowIso);
   let backup: string | undefined;
   db.pragma("foreign_keys = OFF");
-  // The leaf that step 13 makes of a delivery which was chained.
+  // The leaf that step 13 makes of a chained delivery.
   db.function("leaf_of_chain", { deterministic: true }, (chain) =>
     leafHash(Buffer.from(JSON.stringify({ v: 1, chain: (chain as Buffer).toString("hex") }))),
   );
@@ -174,13 +174,13 @@ export function upgrade(
       backup = aside.keep();
     }).immediate();
   } catch (error) {
-    // A service manager tries again and again: the backup of what did not change is not kept each time.
+    // A service manager starts the server again and again: the backup of an unchanged database is not kept each time.
     if (schemaVersion(db) === from) aside.discard();
     throw error;
   } finally {
     db.pragma("foreign_keys = ON");
   }
-  // Before anybody waits: all that was moved lies in the log once more.
+  // Before requests are served: the log holds a second copy of all that was moved.
   db.pragma("wal_checkpoint(TRUNCATE)");
   log.info("schema_upgraded", { from, to, backup });
 }

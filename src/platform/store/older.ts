@@ -3,7 +3,7 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
 import type { Preparer } from "./types.ts";
 
-/** What every connection is set to, whether it writes or only reads. */
+/** Settings of every connection, for writing or only for reading. */
 export function configureReading(db: Database): void {
   db.pragma("trusted_schema = OFF");
   db.pragma("temp_store = MEMORY");
@@ -12,8 +12,8 @@ export function configureReading(db: Database): void {
 
 /** Opens a database to look at it. No byte of it is changed, not even by what SQLite does on opening and closing. */
 export function openToLook(path: string): Database {
-  // Where there is a log, closing a connection that may write would move it into the database; where there is none, one that
-  // may only read would leave an empty one behind.
+  // When there is a log, closing a connection that may write would move it into the database; when there is none, one that may only read
+  // would leave an empty log behind.
   const db = new Sqlite(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout: 5_000 });
   db.pragma("query_only = ON");
   configureReading(db);
@@ -41,7 +41,7 @@ export function openOlder(path: string): Database | undefined {
   }
 }
 
-/** Prepares what can be prepared; any other statement says why not once it is run. */
+/** Prepares the statements that fit the schema; any other one throws when it is run. */
 export function tolerant(db: Database): Preparer {
   const prepare = (sql: string) => {
     try {
@@ -54,7 +54,7 @@ export function tolerant(db: Database): Preparer {
   return { prepare: prepare as Preparer["prepare"] };
 }
 
-/** A statement that says why it could not be prepared, once it is run. */
+/** A statement that could not be prepared: throws the reason when it is run. */
 function unusable(error: unknown): object {
   const fail = () => {
     throw error;

@@ -26,14 +26,14 @@ export const CHECK_AT_START_BYTES = 64 * 1024 * 1024;
 export interface OpenOptions {
   /** The directory is claimed by the caller (a server), which may therefore upgrade an older database. */
   readonly locked?: boolean;
-  /** What becomes of an older database that is not upgraded: `refuse` it, or `look` at it without changing a byte. */
+  /** How to treat an older database that is not upgraded: `refuse` it, or `look` at it without changing a byte. */
   readonly older?: "refuse" | "look";
   /** Create the directory and database when there is none. Default true. */
   readonly create?: boolean;
   /** Check the file's structure before use when it is small enough. */
   readonly check?: boolean;
   readonly now: () => number;
-  /** Told of an upgrade. */
+  /** Reports an upgrade. */
   readonly log?: Log;
 }
 
@@ -112,7 +112,7 @@ export function openStore(directory: string, options: OpenOptions): Store {
   }
 }
 
-/** @throws DataDirectoryError where the directory lets nobody see that: what may not be looked at is not taken for missing */
+/** Whether the database is there. @throws DataDirectoryError when the directory may not be read: that does not count as missing */
 function isThere(path: string, directory: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -122,8 +122,8 @@ function isThere(path: string, directory: string): boolean {
 }
 
 /**
- * Opens a copy of a database, of this program's schema or an older one, to look at it. Nothing in it is changed, and what lies
- * beside it is not of it.
+ * Opens a copy of a database, of this program's schema or an older one, for reading. Nothing in it is changed, and files beside it are not
+ * taken for its own.
  * @throws DataDirectoryError when it is newer than this program or is not ours
  */
 export function openCopy(path: string): Store {
@@ -140,7 +140,7 @@ export function openCopy(path: string): Store {
 }
 
 function configure(db: Database): void {
-  // Before anything is written to a new file; in others it only says what a VACUUM would make of them.
+  // Before anything is written to a new file. On other files it only sets what a later VACUUM makes of them.
   if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
   // What is removed is overwritten: an erased text must not be found in the file.
   db.pragma("secure_delete = ON");
@@ -159,13 +159,13 @@ function configure(db: Database): void {
     );
 }
 
-/** What only a server does to a file, which it has for itself. */
+/** Changes that only a server makes to a file, while it has it for itself. */
 function prepareFile(db: Database, directory: string, { now, log = silentLog }: OpenOptions): void {
   upgrade(db, directory, isoInstant(now()), log);
   vacuumOnce(db, directory, log);
 }
 
-/** @param preparer what prepares the statements of rooms */
+/** @param preparer prepares the statements of rooms */
 function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(db)): Store {
   // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
   db.pragma("busy_timeout = 0");
@@ -229,15 +229,15 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
   };
 }
 
-/** Turns what the system or SQLite says into what the operator can do. @param db the connection, where there is one */
+/** Turns an error of the system or SQLite into advice for the operator. @param db the connection, if there is one */
 function explain(error: unknown, directory: string, db?: Database): unknown {
   const { code = "", name, message, path = directory } = error as Error & { code?: string; path?: string };
-  // The file beside the database that processes share: making it takes room and rights, and says nothing of the disk.
+  // The shared-memory file beside the database: making it takes room and rights, and an error says nothing about the disk.
   if (/^SQLITE_IOERR_SHM/.test(code)) return cannotUse(directory, `${message}, ${code}`);
   if (/^(SQLITE_IOERR|EIO$)/.test(code))
     return new DataDirectoryError(damageAdvice(directory, `disk I/O error, ${code}`));
   if (isStorageTrouble(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return cannotUse(directory, message);
-  // Any other complaint of SQLite about a file that was opened before is about what stands in it.
+  // Any other error of SQLite on a file that was already opened is about the file's content.
   if (name === "SqliteError") {
     const isOfFile = /^SQLITE_(CORRUPT|NOTADB)/.test(code);
     return new DataDirectoryError(damageAdvice(directory, db && isOfFile ? lookAgain(db, message) : message));

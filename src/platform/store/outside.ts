@@ -2,9 +2,9 @@
 const RECHECK_MS = 25;
 
 /**
- * Makes what notices the commits of other processes, such as a command beside the server, for what is kept in memory here.
- * @param version SQLite's data_version; asking costs several locks, more than all else that a small request does
- * @returns tells whether there was one since it said so last, given the instant of a monotonic clock in milliseconds
+ * Makes a watch for commits of other processes, such as a command beside the server, for caches in memory.
+ * @param version SQLite's data_version; reading it takes several locks, more than all else that a small request does
+ * @returns tells whether there was a commit since it last said so, given the instant of a monotonic clock in milliseconds
  */
 export function outsideWatch(version: () => number): (now: number) => boolean {
   let checkedAt = Number.NEGATIVE_INFINITY;

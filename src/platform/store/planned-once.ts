@@ -1,13 +1,13 @@
 import type { Database } from "better-sqlite3";
 import type { Preparer } from "./types.ts";
 
-/** A parameter that a column is compared with, or that bounds how many rows are wanted. */
+/** A parameter that the planner looks at: one that a column is compared with, or a LIMIT. */
 const SEEN_BY_PLANNER = /([=<>]|\bLIMIT)(\s+)([?@])/g;
 
 /**
- * Prepares statements so that they are planned once. SQLite's planner looks at what is bound where that could decide something (a column
- * that equals it, beside an order; a limit), and then plans anew for each value: that takes five times as long as to find a row. Behind a
- * unary plus, which changes no value, it does not look (https://www.sqlite.org/c3ref/prepare.html). What was measured is in decision 45.
+ * Prepares statements so that they are planned once. SQLite's planner looks at bound values that could change its plan (one that a column
+ * must equal, beside an order; a limit), and then plans anew for each value, which takes five times as long as finding a row. After a unary
+ * plus, which changes no value, it does not look (https://www.sqlite.org/c3ref/prepare.html). Decision 45 has the measurements.
  */
 export const plannedOnce = (db: Database): Preparer => {
   const prepare = (sql: string) => db.prepare(sql.replace(SEEN_BY_PLANNER, "$1$2+$3"));

@@ -20,8 +20,8 @@ export interface PutAside {
 }
 
 /**
- * Makes a backup before an upgrade. Call while nobody else has the directory. Until it is kept it is one that the next upgrade removes:
- * a start that is killed in its middle, maybe again and again, must not leave a copy each time.
+ * Makes a backup before an upgrade. Call while nobody else has the directory. Until `keep` is called, the next upgrade removes it: a start
+ * that is killed halfway, maybe again and again, must not leave a copy each time.
  * @param version the schema that the upgrade leads to
  * @throws DataDirectoryError when it cannot be written; nothing is left behind then
  */

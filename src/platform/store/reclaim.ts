@@ -7,11 +7,11 @@ import type { Leftovers } from "./leftovers.ts";
 
 /** Pages given back in one transaction: some milliseconds. */
 const PAGES_A_STEP = 500;
-/** How often the log is tried to be emptied, and how long between: others may be reading from it. */
+/** Attempts to empty the log, and the pause between two: others may be reading from it. */
 const TRIES = 100;
 const PAUSE_MS = 50;
 
-/** Pages are given back in steps, in files that were made so or vacuumed since. */
+/** The value of auto_vacuum for files that give pages back in steps: made so, or vacuumed since. */
 const INCREMENTAL = 2;
 
 const autoVacuum = (db: Database) => db.pragma("auto_vacuum", { simple: true }) as number;
@@ -20,7 +20,7 @@ const autoVacuum = (db: Database) => db.pragma("auto_vacuum", { simple: true }) 
 function emptyLog(db: Database): boolean {
   const [row] = db.pragma("wal_checkpoint(TRUNCATE)") as { busy: number }[];
   if (row?.busy !== 0) return false;
-  // SQLite cuts the log and does not wait for that to reach the disk, as what stands there is not needed any more.
+  // SQLite truncates the log without waiting for the disk, since its content is not needed any more.
   const log = `${db.name}-wal`;
   if (existsSync(log)) syncFile(log);
   return true;
@@ -34,15 +34,15 @@ async function giveSomeBack(db: Database, write: (change: () => void) => Promise
   await setImmediate();
 }
 
-/** Up to so much of a file is left free for what comes: a share of it, and no less than so many bytes. */
+/** Free room that a file keeps for new rows: a share of it, and at least so many bytes. */
 const KEPT_SHARE = 1 / 5;
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Gives back some of what is free, where that is more than a file needs for what comes: after its texts were compressed for the first time,
- * most of it is.
+ * Gives back some free room when there is more than a file needs for new rows: after texts are compressed for the first time, most of the
+ * file is free.
  * @param write runs a change in a transaction of its own
- * @param steps done at most, some milliseconds each
+ * @param steps at most, some milliseconds each
  */
 export async function giveBack(
   db: Database,
@@ -56,8 +56,8 @@ export async function giveBack(
 }
 
 /**
- * Gives back the room of rows that were removed, overwrites what SQLite left of them elsewhere, and empties the write-ahead log, where their
- * text may stand still.
+ * Gives back the room of removed rows, overwrites the copies that SQLite left of them elsewhere, and empties the write-ahead log, which may
+ * still hold their text.
  * @param write runs a change in a transaction of its own
  * @returns whether that is done; false while another process reads from the log
  */
@@ -76,7 +76,7 @@ export async function reclaim(
   return (await isEmpty()) && (await leftovers.overwrite((work) => whenLogIsEmpty(db, work))) && (await isEmpty());
 }
 
-/** Does something once the log is empty, and again until it succeeds. @returns whether it did, in some seconds */
+/** Does some work while the log is empty, trying again for some seconds. @returns whether it succeeded */
 async function whenLogIsEmpty(db: Database, work: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
     if (emptyLog(db) && work()) return true;
@@ -89,8 +89,8 @@ async function whenLogIsEmpty(db: Database, work: () => boolean): Promise<boolea
 const MAX_IN_MEMORY_BYTES = 256 * 1024 * 1024;
 
 /**
- * Makes an older file one that gives room back in steps, and rids it of what was removed before removing overwrote. Call while
- * nobody else has the directory. Where space lacks, the next start tries again.
+ * Converts an older file to one that gives room back in steps, and clears it of rows that were removed before `secure_delete` was on. Call
+ * while nobody else has the directory. Without enough free space, the next start tries again.
  */
 export function vacuumOnce(db: Database, directory: string, log: Log): void {
   if (autoVacuum(db) === INCREMENTAL) return;

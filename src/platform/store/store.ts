@@ -5,8 +5,8 @@
 import type { HasColumn, Preparer, Store } from "./types.ts";
 
 /**
- * Declares a room's statements, which are prepared once for each open store. One of an older schema is looked at too, before it is
- * upgraded: `has` tells what is not there yet.
+ * Declares a room's statements, which are prepared once for each open store. A database of an older schema may be read before it is
+ * upgraded: `has` tells which columns it has.
  */
 export const statements =
   <T>(prepare: (db: Preparer, has: HasColumn) => T): ((store: Store) => T) =>

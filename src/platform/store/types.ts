@@ -5,7 +5,7 @@ import type { CommitStats } from "./commit.ts";
 export interface Store {
   readonly db: Database;
   readonly directory: string;
-  /** What `prepare` makes of this database; made at its first use and kept. See `statements`. */
+  /** The result of `prepare` for this database; made at its first use and kept. See `statements`. */
   prepared<T>(prepare: (db: Preparer, has: HasColumn) => T): T;
   /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
   write<T>(change: () => T, payer?: Payer): Promise<T>;
@@ -22,11 +22,11 @@ export interface Store {
   reclaim(): Promise<boolean>;
   /** A number that changes when another process commits (SQLite's data_version). */
   outsideVersion(): number;
-  /** Makes what tells whether another process committed since it said so last; see `outsideWatch`. */
+  /** Makes a function that tells whether another process committed since it last said so; see `outsideWatch`. */
   watchOutside(): (now: number) => boolean;
   /**
    * Calls back whenever a row of these tables is changed or removed through this connection, committed or not.
-   * @param of `column`: of which the listener is handed what stood in that row; `added`: also when a row comes
+   * @param of `column`: the listener gets its former value in that row; `added`: also called for a new row
    */
   onChange(
     tables: readonly string[],
@@ -42,5 +42,5 @@ export interface Store {
 /** Whether the schema has a table with such a column. */
 export type HasColumn = (table: string, column: string) => boolean;
 
-/** What prepares statements: an open database, or what stands in for it where its schema may lack some of them. */
+/** Prepares statements: an open database, or a stand-in for one whose schema may lack some tables or columns. */
 export type Preparer = Pick<Database, "prepare">;

@@ -9,7 +9,7 @@ import { ledgerSigner } from "./ledger-key.ts";
 import { requireOwnEpoch } from "./open-epoch.ts";
 import { tree, treeHead } from "./tree.ts";
 
-/** A signed statement of what the log is. */
+/** A signed head of the log. */
 export interface Checkpoint extends CheckpointFacts {
   /** The signed note (C2SP tlog-checkpoint and signed-note). */
   readonly note: string;
@@ -19,7 +19,7 @@ export interface Checkpoint extends CheckpointFacts {
 const signed = slot(() => ({ last: undefined as Checkpoint | undefined }));
 
 /**
- * Signs the tree as it is committed now; once for all who ask before it grows.
+ * Signs the tree as it is committed now; once for everybody who asks before it grows.
  * @returns undefined before a server started on this database
  * @throws BrokenTree; Problem (conflict) on a database that was restored, until a server started on it
  */
@@ -29,7 +29,7 @@ export function checkpoint(core: Core): Checkpoint | undefined {
   const origin = currentEpoch(core)?.origin;
   if (origin === undefined) return undefined;
   if (state.last?.size === size && state.last.origin === origin) return state.last;
-  // Else two trees of one size would be signed under one name.
+  // Otherwise two trees of one size could be signed under one name.
   requireOwnEpoch(core);
   const head = { origin, size, root };
   const note = signNote(checkpointText(head), ledgerSigner(core));
@@ -39,8 +39,8 @@ export function checkpoint(core: Core): Checkpoint | undefined {
 }
 
 /**
- * That the log only grew since it had a size (RFC 9162 section 2.1.4), for a witness who is brought a file.
- * @throws Problem where it never had that size, or nothing is signed yet
+ * Proves that the log only grew since it had a size (RFC 9162 section 2.1.4), for a witness that gets a file.
+ * @throws Problem when it never had that size, or nothing is signed yet
  */
 export function proveGrowth(core: Core, oldSize: number): string {
   const head = checkpoint(core) ?? fail(unavailable, "no server started on this database yet");
@@ -49,19 +49,19 @@ export function proveGrowth(core: Core, oldSize: number): string {
   return writeGrowthProof({ oldSize, hashes, checkpoint: head.note });
 }
 
-/** A statement of the log's own that is no checkpoint, signed with its key. @param text lines; they are put under the log's name */
+/** Signs a statement of the log that is no checkpoint. @param text lines; they are put under the log's name */
 export function signStatement(core: Core, text: string): string {
   const signer = ledgerSigner(core);
   return signNote(`${signer.name}\n${text}\n`, signer);
 }
 
 /**
- * What a sender can prove with that its delivery was taken: the leaf's index, the size of a tree with it, the leaf's hash, the root
- * and the checkpoint's signature, and the salt of the digest of the body in the leaf. Six parts with dots between, the last four in
+ * A receipt, with which a sender can prove that its delivery was accepted: the leaf's index, the size of a tree with it, the leaf's hash,
+ * the root and the checkpoint's signature, and the salt of the body's digest in the leaf. Six parts separated by dots, the last four in
  * base64url. The server keeps the salt nowhere.
  * @param n the leaf's number; committed
  * @param salt in base64url
- * @returns undefined where the tree cannot be signed
+ * @returns undefined when the tree cannot be signed
  */
 export function receiptFor(core: Core, n: number, salt: string): string | undefined {
   // Deliveries that were committed together share a checkpoint: the first one signed it.
@@ -72,7 +72,10 @@ export function receiptFor(core: Core, n: number, salt: string): string | undefi
   return [n - 1, head.size, ...parts, salt].join(".");
 }
 
-/** A delivery is as durable without a receipt: what keeps the tree from being signed is told by the ledger's own job. */
+/**
+ * The checkpoint for a receipt. A delivery is as durable without a receipt, and the ledger's own job reports what keeps the tree from being
+ * signed.
+ */
 function signable(core: Core): Checkpoint | undefined {
   try {
     return checkpoint(core);
@@ -81,7 +84,7 @@ function signable(core: Core): Checkpoint | undefined {
   }
 }
 
-/** That a leaf is in the tree of the checkpoint that is given with it (RFC 9162 section 2.1.3). */
+/** Proves that a leaf is in the tree of its checkpoint (RFC 9162 section 2.1.3). */
 export interface Inclusion {
   readonly index: number;
   readonly checkpoint: Checkpoint;
@@ -90,8 +93,8 @@ export interface Inclusion {
 
 /**
  * Proves that a leaf is in the log.
- * @param head what it is proved against: the log as it is now, or was
- * @returns undefined where there is no such leaf, or nothing is signed yet
+ * @param head the checkpoint to prove it against: the log as it is now, or was
+ * @returns undefined when there is no such leaf, or nothing is signed yet
  * @throws BrokenTree
  */
 export function proveLeaf(

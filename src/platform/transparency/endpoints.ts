@@ -17,7 +17,7 @@ const NOTE = `${ORIGIN}
 \u2014 ${ORIGIN} 5qk0vQ3m0rJ9l4Yk2v3E3a6ZJb7kYf0pYb8m8m0mH2bq1bqvQ3m0rJ9l4Yk2v3E3a6ZJb7kYf0pYb8m8m0mH2bq1bqvQ==
 `;
 
-/** What was signed last. */
+/** The checkpoint that was signed last. */
 export const getCheckpoint = endpoint(
   {
     id: "ledgerCheckpoint",
@@ -35,7 +35,7 @@ export const getCheckpoint = endpoint(
   ({ core }) => text(checkpoint(core)?.note ?? ""),
 );
 
-/** What it is checked with. */
+/** The key that checkpoints are checked with. */
 export const getLedgerKey = endpoint(
   {
     id: "ledgerKey",
@@ -53,7 +53,7 @@ export const getLedgerKey = endpoint(
   ({ core }) => text(`${ledgerKeys.vkey(core)}\n`),
 );
 
-/** What any proof is made of. */
+/** Tiles, of which any proof can be made. */
 export const getTile = endpoint(
   {
     id: "ledgerTile",
@@ -70,13 +70,13 @@ export const getTile = endpoint(
     faults: [notFound],
     limits: [],
     example: { ok: "" },
-    // Whole tiles stay as they are for as long as the log does: after a restore it goes on at the same address as another.
+    // Full tiles never change while the log lives, but after a restore another log is served at the same address.
     cache: "no-cache",
   },
   ({ core, params }) => {
     const own = tree(core);
     own.sync();
-    // Clients that are generated escape what they put into a path.
+    // Generated clients escape the slashes in a path parameter.
     const tile = parseTilePath(`tile/${params.tile?.replaceAll(/%2f/gi, "/")}`);
     if (!tile || tileWidth(tile.level, tile.n, own.size) < tile.width) fail(notFound, "The tree has no such tile.");
     return new Reply("", { content: tileBytes(tile, own.nodeAt) });

@@ -4,11 +4,11 @@ import { isObject } from "../../kit/json.ts";
 import { rows } from "./rows.ts";
 
 /**
- * A log that signs two trees of one size is worth nothing. A database that was restored has lost what came after its backup, and would
- * do that: so it goes on as a log of another name, an epoch, whose first new leaf names what it was before.
+ * A log that signs two trees of one size is worth nothing. A restored database has lost what came after its backup, and would do that. So
+ * it goes on as a log of another name, an epoch, whose first new leaf names what it was before.
  */
 export interface Epoch {
-  /** The log's name (C2SP tlog-checkpoint): that of the key, and the epoch after it. */
+  /** The log's name (C2SP tlog-checkpoint): the key's name, followed by the epoch. */
   readonly origin: string;
   /** The name of the key, which outlives epochs: `HOST/ledger/INSTALLATION`. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Epoch {
   readonly epoch: number;
   /** The log that it goes on from, as far as that is held here; null for the first. */
   readonly previous: { readonly origin: string; readonly size: number; readonly root: string } | null;
-  /** That from here on erasures state in the log what they do; absent from epochs that earlier versions opened. */
+  /** Says that erasures state in the log what they do; absent from epochs that earlier versions opened. */
   readonly erasures?: "stated";
   /** The key's line, as `vkeyOf` writes it; absent from epochs that earlier versions opened. */
   readonly key?: string;
@@ -32,8 +32,8 @@ export function currentEpoch(core: Core): Epoch | undefined {
 export const epochText = (epoch: Epoch): string => JSON.stringify({ v: 2, kind: "epoch", ...epoch });
 
 /**
- * All epochs with the numbers of their leaves, oldest first; none in a database from before there was a tree. One in whose place
- * somebody put something else is none: its leaf tells.
+ * All epochs with the numbers of their leaves, oldest first; none in a database from before there was a tree. A row whose data is
+ * unreadable is left out; its leaf shows that it was altered.
  */
 export function epochs(core: Core): { readonly leaf: number; readonly text: string }[] {
   const { hasTree, epochs } = rows(core.store);

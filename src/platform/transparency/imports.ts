@@ -7,11 +7,11 @@ import { type LeafRow, rows } from "./rows.ts";
 import { type TreeHead, tree } from "./tree.ts";
 
 /*
- * A team that comes from another instance brings its leaves: they are appended here as they were there, and a leaf of the import names
- * the head of the log that they come from. Beside it is kept what leads from them to that head, so that they are proved here, too.
+ * A team that moves here from another instance brings its leaves: they are appended as they were there, and a leaf of the import names the
+ * head of the log that they come from. The subtrees that lead from them to that head are stored, too, so that they can be proved here.
  */
 
-/** What is known of leaves that came from another log. */
+/** Facts of leaves that came from another log. */
 export interface LogImport {
   readonly team: string;
   /** The log's name, its size and root (in hexadecimal digits), and the key that it was signed with. */
@@ -21,11 +21,11 @@ export interface LogImport {
   readonly key: string;
   /** How many of its leaves came. */
   readonly leaves: number;
-  /** The SHA-256 of what was signed of the file that they came in, in hexadecimal digits. */
+  /** The SHA-256 of the signed manifest of the file that they came in, in hexadecimal digits. */
   readonly manifest: string;
   /**
-   * What is noted there as erased, and of which the log there tells in leaves that did not come: which erasures, and of how many events
-   * that names were taken out of nothing is stated. Absent from imports of earlier versions.
+   * Erasures there that are stated only in leaves that did not come, or in none: their ids, and the number of events whose names were
+   * removed without a statement. Absent from imports of earlier versions.
    */
   readonly erasures?: readonly string[];
   readonly unstatedEvents?: number;
@@ -41,8 +41,8 @@ export function recordImport(core: Core, facts: LogImport): number {
 }
 
 /**
- * All imports with the numbers and texts of their leaves, oldest first. One in whose place somebody put something else is none: its leaf
- * tells.
+ * All imports with the numbers and texts of their leaves, oldest first. A row whose data is unreadable is left out; its leaf shows that it
+ * was altered.
  */
 export const logImports = (core: Core): { readonly leaf: number; readonly text: string; readonly facts: LogImport }[] =>
   rows(core.store)
@@ -54,7 +54,7 @@ export const logImports = (core: Core): { readonly leaf: number; readonly text: 
       return [{ leaf, text: importText(facts), facts }];
     });
 
-/** Whether the leaves of an import are those that the log signed which they come from. */
+/** Whether the leaves of an import belong to the signed head of the log that they come from. */
 export function isImportSound(core: Core, leaf: number, { size, root, leaves }: LogImport): boolean {
   const { importLeaves, importNodes } = rows(core.store);
   const counted = { leaves: 0 };
@@ -63,9 +63,10 @@ export function isImportSound(core: Core, leaf: number, { size, root, leaves }: 
 }
 
 /**
- * The head of a tree of which some leaves are known, and the subtrees between them.
- * @param leaves by their numbers, from 1 on @param between by the indices of their first leaves
- * @returns undefined where they do not make one
+ * The head of a tree from some of its leaves and the subtrees between them.
+ * @param leaves by their numbers, from 1 on
+ * @param between by the indices of their first leaves
+ * @returns undefined when they do not make a tree
  */
 export function rootOfParts(
   leaves: Iterable<LeafRow>,
@@ -92,7 +93,7 @@ export function rootOfParts(
   }
 }
 
-/** What lies between some leaves of the tree. @param leaves their numbers, rising @param size of the tree */
+/** The subtrees between some leaves of the tree. @param leaves their numbers, ascending @param size of the tree */
 export function* subtreesBetween(
   core: Core,
   leaves: Iterable<number>,

@@ -10,8 +10,8 @@ export const leafCount = (core: Core): number => rows(core.store).last.get() ?? 
 export const nextLeaf = (core: Core): number => leafCount(core) + 1;
 
 /**
- * Appends a leaf; call inside the transaction that stores what it tells of.
- * @param n `nextLeaf`, where it is known already
+ * Appends a leaf; call inside the transaction that stores what it is about.
+ * @param n `nextLeaf`, when it is known already
  * @returns its number, from 1 on
  */
 export function appendLeaf(core: Core, text: string, n = nextLeaf(core)): number {

@@ -20,7 +20,7 @@ const ledgerKey = slot((core): KeyObject => {
   try {
     key = createPrivateKey(readFileSync(path));
   } catch {
-    // Told below, with what to do.
+    // Reported below, with advice.
   }
   if (key?.asymmetricKeyType !== "ed25519")
     throw new DataDirectoryError(
@@ -30,19 +30,19 @@ const ledgerKey = slot((core): KeyObject => {
   return key;
 });
 
-/** The same under its name, as notes are signed with it. @throws Problem before a server started on this database */
+/** The key under its name, for signing notes. @throws Problem before a server started on this database */
 export function ledgerSigner(core: Core, name = currentEpoch(core)?.name): NoteSigner {
   return noteSigner(name ?? fail(unavailable, "no server started on this database yet"), ED25519, ledgerKey(core));
 }
 
-/** Makes the key where there is none. @throws DataDirectoryError where the one that is there is no such key */
+/** Makes the key when there is none. @throws DataDirectoryError when the file holds no such key */
 export function ensureLedgerKey(core: Core): void {
   if (!hasLedgerKey(core)) writeKey(keyFile(core));
   chmodSync(keyFile(core), 0o600);
   ledgerKey(core);
 }
 
-/** The key as others see it, and where a database is put in place. */
+/** Functions for the public half, and for a restore. */
 export const ledgerKeys = {
   /** The line that checkpoints are checked with; undefined before a server started on this database. */
   vkey: (core: Core): string | undefined => currentEpoch(core) && vkeyOf(ledgerSigner(core)),
@@ -51,8 +51,8 @@ export const ledgerKeys = {
   make: (): string => generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }) as string,
 
   /**
-   * Why a key is not the log's; undefined where it is, or nothing tells which is.
-   * @param pem the private key; undefined where there is none
+   * Why a key is not the log's; undefined when it is, or when the log does not say which key it has.
+   * @param pem the private key; undefined when there is none
    */
   problemOf(core: Core, pem: string | undefined): string | undefined {
     const last = epochs(core).at(-1);
@@ -67,7 +67,7 @@ export const ledgerKeys = {
     }
   },
 
-  /** The same of the one that is there. */
+  /** As `problemOf`, for the key in the data directory. */
   problem: (core: Core): string | undefined =>
     ledgerKeys.problemOf(core, hasLedgerKey(core) ? readFileSync(keyFile(core), "utf8") : undefined),
 };

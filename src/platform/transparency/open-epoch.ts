@@ -14,20 +14,20 @@ import { hasLedgerKey, ledgerSigner } from "./ledger-key.ts";
 import { rows } from "./rows.ts";
 import { tree } from "./tree.ts";
 
-/** Where the last checkpoint lies, beside the database and in no backup: by it a database that went back in time is known. */
+/** The file of the last checkpoint, beside the database and in no backup: it shows when a database went back in time. */
 export const checkpointFile = (core: Core): string => join(core.store.directory, BESIDE.checkpoint);
 
 /** Whether it is certain in this process that the database is the one that signed last. */
 const certain = slot(() => ({ isOwn: false }));
 
-/** Opens the first epoch, or the next where this database is not the one that signed last. */
+/** Opens the first epoch, or the next one when this database did not sign the last checkpoint. */
 export async function ensureEpoch(core: Core): Promise<void> {
   const last = currentEpoch(core);
   if (!last || !goesOn(core)) await openEpoch(core, last);
   certain(core).isOwn = true;
 }
 
-/** @throws Problem (conflict) where this database is not the one that signed last: only a server opens the next epoch */
+/** @throws Problem (conflict) when this database did not sign the last checkpoint: only a server opens the next epoch */
 export function requireOwnEpoch(core: Core): void {
   const known = certain(core);
   known.isOwn ||= goesOn(core);
@@ -61,7 +61,7 @@ async function openEpoch(core: Core, last: Epoch | undefined): Promise<void> {
     });
 }
 
-/** The current epoch's; undefined where somebody put something else in its place, which its leaf tells. */
+/** The name of the log in the current epoch; undefined when its row was altered, which its leaf shows. */
 function originHeld(core: Core): string | undefined {
   try {
     return currentEpoch(core)?.origin;
@@ -70,7 +70,7 @@ function originHeld(core: Core): string | undefined {
   }
 }
 
-/** What was signed last, as it lies beside the database; undefined where that is not of the current epoch, or none of ours. */
+/** The last signed checkpoint, from the file beside the database; undefined when it is of another epoch, or not ours. */
 export function signedBeside(core: Core): Checkpoint | undefined {
   const origin = originHeld(core);
   const path = checkpointFile(core);
@@ -79,13 +79,13 @@ export function signedBeside(core: Core): Checkpoint | undefined {
     const signed = openCheckpoint(readFileSync(path, "utf8"), ledgerSigner(core));
     return signed.origin === origin ? signed : undefined;
   } catch (error) {
-    // A key that is none never signed it; the server does not start on that.
+    // With an unusable key there is no checkpoint to trust; the server does not start with it either.
     if (error instanceof Problem || error instanceof DataDirectoryError) return undefined;
     throw error;
   }
 }
 
-/** Whether what was signed last is a part of the tree that is held. */
+/** Whether the last signed checkpoint is a part of the stored tree. */
 function goesOn(core: Core): boolean {
   const signed = signedBeside(core);
   const own = tree(core);

@@ -5,17 +5,17 @@ import { allLeaves, leafCount } from "./leaves.ts";
 import { rows } from "./rows.ts";
 import type { TreeHead } from "./tree.ts";
 
-/** What is wrong with the tree as it is stored: at which leaf, from 1 on, and what. */
+/** A fault of the stored tree: at which leaf, from 1 on, and what it is. */
 export interface TreeFault {
   readonly leaf: number;
   readonly detail: string;
 }
 
 /**
- * Makes the tree anew from its leaves alone, and compares what is stored of it.
- * @param sizes whose roots are asked for as well
- * @param claim told each leaf's number; whether something is held that it tells of
- * @returns the whole tree's head, the roots at those sizes that it has, and what is wrong
+ * Computes the tree from its leaves alone, and compares it with what is stored.
+ * @param sizes sizes of the tree whose roots are wanted, too
+ * @param claim called with each leaf's number; returns whether the record that the leaf is about is stored
+ * @returns the whole tree's head, the roots at those sizes that it has, and the faults
  */
 export function recomputeTree(
   core: Core,

@@ -12,13 +12,13 @@ import { checkpointFile, ensureEpoch } from "./open-epoch.ts";
 import { storeSubtrees, tree } from "./tree.ts";
 import { written } from "./written.ts";
 
-/** The newest checkpoint, where it is not beside the database yet. */
+/** The newest checkpoint, if it is not beside the database yet. */
 function unwritten(core: Core): Checkpoint | undefined {
   const newest = checkpoint(core);
   return newest?.note === written(core).note ? undefined : newest;
 }
 
-/** Puts the newest checkpoint beside the database, by which a database that went back in time is known. */
+/** Writes the newest checkpoint beside the database, where it shows when the database went back in time. */
 async function writeCheckpoint(core: Core): Promise<void> {
   const newest = unwritten(core);
   if (newest === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Transparency: the log's Merkle tree (RFC 6962 and RFC 9162, in the formats of C2SP), its signed checkpoints, the receipts and proofs
- * that follow from them. It knows leaves by their hashes alone.
- * Not here: what leaves tell of (log, audit); how proofs are written and checked by those who have none of our files (kit).
+ * Transparency: the log's Merkle tree (RFC 6962 and RFC 9162, in the formats of C2SP), its signed checkpoints, and the receipts and proofs
+ * that follow from them. It knows only the hashes of leaves.
+ * Not here: what leaves are about (log, audit); how proofs are written, and checked by people without our files (kit).
  */
 export {
   type Checkpoint,

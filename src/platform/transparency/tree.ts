@@ -15,8 +15,8 @@ class BrokenTree extends Error {
 }
 
 /**
- * The Merkle tree (RFC 6962, section 2.1) over the stored leaves as far as they were read. Nodes of the upper levels are kept, those
- * of the lower ones of the last 256 leaves alone; others are computed from the leaves when they are asked for.
+ * The Merkle tree (RFC 6962, section 2.1) over the stored leaves read so far. It keeps all nodes of the upper levels, and those of the
+ * lower levels only for the last, unfinished 256 leaves; others are computed from the leaves when they are asked for.
  */
 class Tree {
   readonly #core: Core;
@@ -25,7 +25,7 @@ class Tree {
   /** Number of subtrees that are in the store. */
   #stored = 0;
   #size = 0;
-  /** The leaves that were looked at last: proofs ask for many of one block. */
+  /** The leaves of the block that was read last: proofs ask for many of one block. */
   #recent: { readonly block: number; readonly leaves: readonly Buffer[] } = { block: -1, leaves: [] };
 
   constructor(core: Core) {
@@ -43,18 +43,18 @@ class Tree {
     return this.#size;
   }
 
-  /** Reads what was committed since, other processes' leaves included. @throws BrokenTree */
+  /** Reads leaves committed since, also by other processes. @throws BrokenTree */
   sync(): void {
     while (this.#syncSome() === CHUNK);
   }
 
-  /** The same, letting others in between: after an upgrade there may be millions. @throws BrokenTree */
+  /** As `sync`, letting others in between: after an upgrade there may be millions of leaves. @throws BrokenTree */
   async syncInSlices(): Promise<void> {
     const yieldNow = cooperative(this.#core.clock);
     while (this.#syncSome() === CHUNK) await yieldNow();
   }
 
-  /** Complete subtrees of 256 leaves that are not in the store yet, as rows of theirs. */
+  /** Complete subtrees of 256 leaves that are not in the store yet, as rows for it. */
   unstored(): { readonly n: number; readonly sha256: Buffer }[] {
     const complete = this.#levels[STORED_LEVEL] ?? [];
     return complete.slice(this.#stored).map((sha256, i) => ({ n: this.#stored + i, sha256 }));
@@ -121,7 +121,10 @@ export interface TreeHead {
 /** Whether a database has a tree: those of older programs, which are only looked at, have none. */
 export const hasTree = ({ store }: Core): boolean => rows(store).hasTree;
 
-/** Size and root of the tree as it is committed now: noted, it proves later that nothing up to it changed. @throws BrokenTree */
+/**
+ * Size and root of the tree as it is committed now. Whoever notes them can prove later that nothing up to there changed.
+ * @throws BrokenTree
+ */
 export function treeHead(core: Core): TreeHead {
   const own = tree(core);
   own.sync();
@@ -138,7 +141,7 @@ export function rootOfFirst(core: Core, size: number): Buffer {
 /** Rows of one transaction: after an upgrade there may be thousands. */
 const MAX_SUBTREES = 500;
 
-/** Stores what was computed of the tree, some at a time, so that the next start need not. */
+/** Stores computed subtrees, some at a time, so that the next start need not compute them. */
 export async function storeSubtrees(core: Core): Promise<void> {
   const own = tree(core);
   const missing = own.unstored().slice(0, MAX_SUBTREES);

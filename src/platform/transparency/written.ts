@@ -2,7 +2,9 @@ import { readFileSync, statSync } from "node:fs";
 import { type Core, slot } from "../../core.ts";
 import { checkpointFile, signedBeside } from "./open-epoch.ts";
 
-/** The newest checkpoint beside the database, its number of leaves and since when it lies there (milliseconds since the epoch, 0 for never). */
+/**
+ * The checkpoint that lies beside the database, its number of leaves, and when it was written (milliseconds since the epoch, 0 for never).
+ */
 export const written = slot((core) => {
   const path = checkpointFile(core);
   return {

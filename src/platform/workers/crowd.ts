@@ -1,11 +1,11 @@
 import { type Core, slot } from "../../core.ts";
 
-/** As many bodies are made ready at the same time where there is time for all that is to be done. */
+/** Bodies that can be prepared at the same time while there is time left for everything else. */
 const FEW = 4;
 
 const taking = slot(() => ({ bodies: 0 }));
 
-/** Makes a body ready, in a thread or here. */
+/** Prepares a body, in a thread or here, and counts it meanwhile. */
 export async function takingIn<T>(core: Core, work: () => Promise<T>): Promise<T> {
   const state = taking(core);
   state.bodies++;
@@ -16,5 +16,5 @@ export async function takingIn<T>(core: Core, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Whether so many bodies are being made ready that whatever else is done keeps them waiting. */
+/** Whether so many bodies are being prepared that any other work keeps them waiting. */
 export const isCrowded = (core: Core): boolean => taking(core).bodies > FEW;

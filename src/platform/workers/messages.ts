@@ -1,11 +1,11 @@
 import { Problem, type ProblemDetails, type ProblemRow } from "../../kit/problem.ts";
 
-/** What a thread is sent: jobs, or the answer to what it asked while it does them. */
+/** Messages to a thread: jobs, or the answer to its question about one of them. */
 export type ToThread =
   | { readonly kind: "jobs"; readonly jobs: readonly { readonly name: string; readonly input: unknown }[] }
   | { readonly kind: "answer"; readonly answer: unknown };
 
-/** What a thread sends: that it is there, a question about one of its jobs, or what came of all of them. */
+/** A thread's messages: that it is ready, a question about one of its jobs, or the outcomes of all of them. */
 export type FromThread =
   | { readonly kind: "ready" }
   | { readonly kind: "question"; readonly index: number; readonly question: unknown }
@@ -19,7 +19,7 @@ export type Failure =
   | { readonly row: ProblemRow; readonly details: ProblemDetails }
   | { readonly message: string; readonly stack: string | undefined };
 
-/** An error as a thread can send it: a problem stays one, of others the message and the stack are left. */
+/** An error in a form that a thread can send: a problem stays one; of any other error, message and stack are kept. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Problem) return { row: { ...error.row }, details: error.details };
   if (error instanceof Error) return { message: error.message, stack: error.stack };

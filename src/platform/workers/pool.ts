@@ -9,8 +9,8 @@ export interface Job {
   readonly payer: Payer;
   readonly input: unknown;
   /**
-   * Memory that moves with the input instead of being copied; nothing is left of it here once the work has begun. Such a job, a large one,
-   * has a thread for itself; others are handed over several at a time, and one of several threads is theirs alone.
+   * Memory that moves to the thread instead of being copied; it is empty here once the work has begun. Such a job is a large one and has a
+   * thread for itself. Other jobs are handed over several at a time, and one of several threads is reserved for them.
    */
   readonly transfer?: readonly ArrayBuffer[];
   /** Answers what the work asks. */
@@ -26,19 +26,19 @@ export interface PoolOptions {
   readonly log: Log;
 }
 
-/** No thread could be started: the work was not begun, and is to be done by who asked for it. */
+/** No thread could be started: the work was not begun, and the caller has to do it. */
 export class NoThreads extends Error {
   override readonly name = "NoThreads";
 }
 
-/** Work that was begun came to no end: its thread ended, it took too long, or all threads are to end. */
+/** Work that was begun did not finish: its thread ended, it took too long, or the pool was closed. */
 export class JobLost extends Error {
   override readonly name = "JobLost";
 }
 
 /**
- * Jobs that a thread gets at once, at most. What came of them comes back at once, too, so that a group is stored together, and meanwhile
- * the thread has its next ones.
+ * Jobs that a thread gets at once, at most. Their outcomes come back at once, too, so that a group is stored together while the thread has
+ * its next jobs.
  */
 const MAX_BUNCH = 16;
 
@@ -46,7 +46,7 @@ interface Task {
   readonly job: Job;
   readonly resolve: (made: unknown) => void;
   readonly reject: (error: Error) => void;
-  /** It was lost with others: one of them may be at fault, which is to be lost alone. */
+  /** It was lost together with others, any of which may be at fault. It is tried once more, alone. */
   isSuspect: boolean;
 }
 
@@ -67,7 +67,7 @@ export class Pool {
   readonly #alone = new FairQueue<Task>();
   /** Whose turn it is where both wait. */
   #isAloneNext = false;
-  /** Once a thread could not be started, or all are to end, none is started any more. */
+  /** False once a thread could not be started, or the pool is closed: no thread is started any more. */
   #isOpen = true;
 
   constructor(options: PoolOptions) {
@@ -94,10 +94,7 @@ export class Pool {
     return [...this.#threads].filter(({ tasks }) => tasks.length > 0).length;
   }
 
-  /**
-   * Has a job done. @returns what came of it
-   * @throws what the work threw; NoThreads, JobLost
-   */
+  /** Runs a job. @returns its result */
   run(job: Job): Promise<unknown> {
     if (!this.isOpen) return Promise.reject(new NoThreads());
     return new Promise((resolve, reject) => {
@@ -106,7 +103,7 @@ export class Pool {
     });
   }
 
-  /** Ends all threads. What waits or is being done is refused. */
+  /** Ends all threads. Jobs that wait or are under way are refused. */
   async close(): Promise<void> {
     this.#isOpen = false;
     this.#rejectWaiting(() => new JobLost("no more work is done"));
@@ -130,7 +127,10 @@ export class Pool {
     if (this.#isOpen && due > starting && this.#threads.size < this.#options.size) this.#startThread();
   }
 
-  /** How many more jobs may have a thread for themselves: small ones do not wait behind large ones in all of them. */
+  /**
+   * How many more jobs may have a thread for themselves. One thread is left over, so that small jobs do not wait behind large ones
+   * everywhere.
+   */
   get #leftAlone(): number {
     const taken = [...this.#threads].filter(({ tasks: [first] }) => first && isAlone(first)).length;
     return Math.max(1, this.#options.size - 1) - taken;
@@ -157,7 +157,10 @@ export class Pool {
     }, this.#options.jobMs);
   }
 
-  /** A job that is to be alone, or several others, no more than what leaves work for the other threads; in turn. */
+  /**
+   * The next jobs for a thread: a large one, or several small ones, no more than leaves work for the other threads; large and small take
+   * turns.
+   */
   #takeBunch(): Task[] {
     if (this.#leftAlone > 0 && (this.#isAloneNext || this.#bunched.length === 0)) {
       const alone = this.#alone.shift();
@@ -200,7 +203,7 @@ export class Pool {
     this.#hand();
   }
 
-  /** An answer that cannot be given ends the work: its thread waits for it in vain. */
+  /** Answers a question of a job. Without an answer the job is ended, since its thread would wait in vain. */
   async #answer(thread: Thread, task: Task, question: unknown): Promise<void> {
     const isCurrent = () => thread.tasks.includes(task);
     try {
@@ -228,7 +231,7 @@ export class Pool {
     return tasks;
   }
 
-  /** A job that was lost is refused; of several each is tried once more, alone. */
+  /** Refuses a lost job; several lost together are each tried once more, alone. */
   #lose(tasks: readonly Task[], why: string): void {
     for (const task of tasks)
       if (task.isSuspect || tasks.length === 1 || !this.#isOpen) task.reject(new JobLost(why));
@@ -254,7 +257,7 @@ export class Pool {
     return thread.worker.terminate();
   }
 
-  /** Where threads cannot be had, all is done without. */
+  /** Closes the pool when threads cannot be started: the callers do the work themselves. */
   #giveUp(cause: unknown): void {
     this.#isOpen = false;
     this.#options.log.error("workers_unavailable", { cause: String(cause) });

@@ -11,7 +11,7 @@ export interface Made {
 /** Work that a thread can do. @param ask asks the thread that gave the work; one question at a time */
 export type Work = (input: never, ask: (question: unknown) => Promise<unknown>) => Promise<Made>;
 
-/** How much nicer threads are than the one that answers everybody: where there are not cores enough for all, it goes first. */
+/** The niceness added for threads: when there are fewer cores than threads, the main thread, which answers everybody, goes first. */
 const NICENESS = 5;
 
 /** Only Linux has a niceness for each thread (setpriority(2)); elsewhere it is the process's. */
@@ -20,7 +20,7 @@ function giveWay(): void {
   try {
     setPriority(Math.min(19, getPriority() + NICENESS));
   } catch {
-    // Where that is forbidden, all are alike.
+    // Not permitted: all threads then have the same priority.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Workers: threads of this program that take long computations off the main one, each a job with a name. What they share with it are
- * messages: they have no store, no clock and no settings. And how crowded it is where bodies are made ready, by whomever.
+ * Workers: threads that take long computations off the main one, each a job with a name. They share only messages with it: they have no
+ * store, no clock and no settings. Also here: how many bodies are being prepared, in threads or not.
  * Not here: what the jobs do (each is declared where it belongs, and listed in `worker.ts`); work that needs the store (jobs).
  */
 import { Worker } from "node:worker_threads";
@@ -8,10 +8,10 @@ import { type Core, slot } from "../../core.ts";
 import { threadSource } from "../../kit/assets.ts";
 import { Pool } from "./pool.ts";
 
-/** Far longer than any body takes that a body may be. */
+/** Far longer than any accepted body takes. */
 const JOB_MS = 30_000;
 
-/** What a thread may hold: the largest bodies that are taken, many times over. */
+/** Memory limits of a thread: many times the largest accepted body. */
 const LIMITS = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 };
 
 const poolOf = (size: number, log: Core["log"]) =>
@@ -28,7 +28,7 @@ const poolOf = (size: number, log: Core["log"]) =>
 /** The instance's threads. */
 export const workers = slot(({ config, log }) => poolOf(config.workers, log));
 
-/** The same for what is never done on the main thread: where none are set, one that is started once there is such work. */
+/** As `workers`, for work that is never done on the main thread: when no threads are set, one is started once there is such work. */
 export const backgroundWorkers = slot((core) => (core.config.workers > 0 ? workers(core) : poolOf(1, core.log)));
 
 export { isCrowded, takingIn } from "./crowd.ts";

@@ -79,7 +79,7 @@ export const AI_RULES: readonly Rule[] = [
     /(?:hf_|api_org_)[0-9A-Za-z]{34,40}/y,
     "https://huggingface.co/docs/hub/security-tokens",
     () => [`hf_${word(34)}`, `api_org_${word(34)}`],
-    // Of 34 random letters hardly ever fewer are capitals; a function's name has one a word.
+    // Of 34 random letters, hardly ever fewer than these are capitals; a function's name has one for each word.
     { needs: /(?:[A-Z][^A-Z]{0,32}){8}/ },
   ),
   row(

@@ -131,7 +131,7 @@ export const WATCH_RULES: readonly Rule[] = [
     /cx[tu]p_[0-9A-Za-z]{30}/y,
     "https://coralogix.com/docs/user-guides/account-management/api-keys/api-keys/",
     () => `cxtp_${word(30)}`,
-    // Pages send measurements of their visitors with one of these.
+    // Web pages hold such a key, to send measurements of their visitors.
     { strength: "likely" },
   ),
   row(
@@ -140,7 +140,7 @@ export const WATCH_RULES: readonly Rule[] = [
     /cu_[0-9a-f]{32}/y,
     "https://www.checklyhq.com/docs/accounts-and-users/creating-api-key/",
     () => `cu_${hex(32)}`,
-    // Others name users so.
+    // Elsewhere ids of users have this form.
     { strength: "likely" },
   ),
   row(

@@ -5,7 +5,7 @@ CREATE TABLE derivations (
   position  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What a derivation could not work through and passed over, so that what follows does not wait for ever.
+-- What a derivation failed on and skipped, so that the rest does not wait for ever.
 CREATE TABLE derivation_failures (
   name       TEXT NOT NULL,
   position   INTEGER NOT NULL,

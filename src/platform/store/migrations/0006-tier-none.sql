@@ -1,4 +1,4 @@
--- A tier that includes nothing. SQLite cannot change a CHECK in place: the table is made anew, while foreign keys are not looked at.
+-- A tier that includes nothing. SQLite cannot change a CHECK in place, so the table is made anew, with foreign keys switched off.
 CREATE TABLE teams_with_none (
   id                       TEXT PRIMARY KEY,
   name                     TEXT NOT NULL UNIQUE,

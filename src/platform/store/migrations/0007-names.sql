@@ -1,5 +1,5 @@
--- Tables under the names that everybody else has for them: browser sessions are not agents' sessions, and what follows deliveries
--- are projections. References and foreign keys follow a renamed table; indexes are made anew under its name.
+-- Renames tables after the field's terms: web sessions are not agents' sessions, and what follows deliveries are projections. References
+-- and foreign keys follow a renamed table; indexes are made anew under its name.
 ALTER TABLE sessions RENAME TO web_sessions;
 DROP INDEX sessions_by_user;
 CREATE INDEX web_sessions_by_user ON web_sessions (user_id, ended_at, created_at);

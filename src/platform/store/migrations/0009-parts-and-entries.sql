@@ -1,11 +1,11 @@
--- What is too much for one transaction is counted in parts beside the checkpoint. That of defects had both in one number: the
--- snapshot's times 4,096, and above that how many parts of the next one were stored.
+-- Changes that are too many for one transaction are counted as parts, beside the checkpoint. The projection of defects had both in one
+-- number: the snapshot's times 4,096, plus the number of stored parts of the next one.
 ALTER TABLE projections ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
 UPDATE projections SET checkpoint = max(0, (checkpoint + 1) / 4096 - 1) WHERE name = 'defects';
 UPDATE OR REPLACE projection_failures SET checkpoint = checkpoint / 4096 WHERE name = 'defects';
 
--- Links go by the number of their entry, wherever that stands. What two processes may have computed twice stays once; of links
--- whose entry is gone the place among equal headings had made way for others.
+-- Links refer to entries by number alone. A link that two processes computed is kept once. Links whose entry is gone had a negative
+-- ordinal, to make way for others.
 DROP INDEX causal_links_computed;
 DROP INDEX causal_links_by_entry;
 CREATE INDEX causal_links_by_entry ON causal_links (entry_id);

@@ -1,5 +1,5 @@
--- Whose a machine is. Who made the code of a machine that is bound already need not be who works on it: it stays nobody's until
--- it is assigned.
+-- The person that a machine belongs to. The maker of a bound machine's code need not be the person who works on it, so it belongs to nobody
+-- until it is assigned.
 ALTER TABLE devices ADD COLUMN person_id TEXT REFERENCES users (id);
 CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 ALTER TABLE connect_codes ADD COLUMN person_id TEXT;

@@ -1,4 +1,4 @@
--- Which capture mode a delivery arrived under, and what it withheld. Older rows keep their digest, which tells of neither.
+-- The capture mode under which a delivery arrived, and the count of what it withheld. Older rows keep their digest, which covers neither.
 ALTER TABLE deliveries ADD COLUMN capture_mode TEXT CHECK (capture_mode IN ('off', 'metadata', 'redacted', 'full'));
 ALTER TABLE deliveries ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
 

@@ -1,4 +1,4 @@
--- The deliveries become leaves of a Merkle tree. Those that were chained before keep their chain, and their leaf is made of it.
+-- The deliveries become leaves of a Merkle tree. Chained deliveries keep their chain, and their leaf is made of it.
 CREATE TABLE log_leaves (
   n       INTEGER PRIMARY KEY,
   sha256  BLOB NOT NULL

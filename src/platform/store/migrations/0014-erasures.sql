@@ -1,4 +1,4 @@
--- What was erased and is not to be, and for how long what is kept.
+-- Erasures, holds and retention.
 CREATE TABLE erasures (
   id            TEXT PRIMARY KEY,
   kind          TEXT NOT NULL CHECK (kind IN ('person', 'device', 'session', 'entry', 'repo', 'retention')),
@@ -37,8 +37,8 @@ ALTER TABLE deliveries ADD COLUMN item_salts BLOB;
 ALTER TABLE deliveries ADD COLUMN erased_by TEXT REFERENCES erasures (id);
 ALTER TABLE deliveries ADD COLUMN erased_items INTEGER NOT NULL DEFAULT 0;
 
--- Numbers of rows that may go are never given twice: what follows brains and sessions goes by them. SQLite cannot change that in
--- place: the tables are made anew, while foreign keys are not looked at.
+-- Numbers of rows that may be removed are never given twice, since what follows brains and sessions refers to them. SQLite cannot change
+-- that in place, so the tables are made anew, with foreign keys switched off.
 CREATE TABLE new_brain_blobs (
   id               INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id          TEXT NOT NULL REFERENCES teams (id),
@@ -117,7 +117,7 @@ CREATE INDEX trace_sessions_recent ON trace_sessions (team_id, started_at, id);
 CREATE INDEX trace_sessions_by_team ON trace_sessions (team_id, repo_key, started_at);
 CREATE INDEX trace_sessions_by_delivery ON trace_sessions (delivery_id);
 
--- What an event of the audit was the hash of, once names were taken out of it; and the leaves of events that were erased.
+-- The hash of an audit event's item as it was, once names were removed from it; and the leaves of events that were erased.
 ALTER TABLE audit_events ADD COLUMN item_sha256 BLOB;
 CREATE TABLE erased_events (
   leaf     INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
--- Single sign-on: who vouches for people, whom they vouched for, and what their groups mean here. A membership says where it comes from.
+-- Single sign-on: issuers, the people they sign in, and what their groups mean here. A membership has its source.
 CREATE TABLE sso_issuers (
   id             TEXT PRIMARY KEY,
   name           TEXT NOT NULL UNIQUE,

@@ -1,5 +1,5 @@
--- A row a session for lists: by what it is found, ordered and summed. What its document says is read again from the sessions, what
--- it cost from the cells of spend; only what it caused is counted here.
+-- A row for each session, by which lists find, order and sum. What its document says is read again from the sessions, its cost from the
+-- cells of spend; only what it caused is counted here.
 CREATE TABLE session_figures (
   id            INTEGER PRIMARY KEY,
   team_id       TEXT NOT NULL,
@@ -40,7 +40,7 @@ CREATE INDEX session_figures_by_cost ON session_figures (team_id, cost_nano, ses
 CREATE INDEX session_figures_by_tokens ON session_figures (team_id, tokens, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX session_figures_by_errors ON session_figures (team_id, failed_steps + caused, session_id) WHERE session_id IS NOT NULL;
 
--- At what prices the costs of sessions are kept; none before they are reckoned for the first time.
+-- The prices at which the costs of sessions are kept; no row before they are computed for the first time.
 CREATE TABLE spend_pricing (
   id       INTEGER PRIMARY KEY CHECK (id = 1),
   version  TEXT NOT NULL

@@ -1,5 +1,5 @@
--- What agents exported over OTLP counts once where others tell of it, too: all that was reported is counted anew. Sums of spend by day are
--- kept by what changes the cells, once a transaction, and not by triggers, once a cell.
+-- Usage that agents exported over OTLP counts once when others report it, too, so all usage is counted anew. Sums of spend by day are kept
+-- by the code that changes the cells, once for each transaction, and no longer by triggers, once for each cell.
 DROP TRIGGER spend_cells_day_out;
 DROP TRIGGER spend_cells_day;
 DELETE FROM spend_days;

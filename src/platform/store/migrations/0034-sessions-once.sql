@@ -1,4 +1,4 @@
--- A session that was exported over OTLP, and of which the capture client tells on another device of the team, counts once.
+-- A session that was exported over OTLP, and that the capture client sent on another device of the team, counts once.
 ALTER TABLE trace_sessions ADD COLUMN exported INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX trace_sessions_by_name ON trace_sessions (team_id, external_id, exported);
 CREATE INDEX trace_sessions_unlisted ON trace_sessions (team_id, repo_key, model, agent) WHERE exported = 2;
@@ -45,7 +45,7 @@ CREATE TRIGGER trace_sessions_whole_out AFTER DELETE ON trace_sessions WHEN OLD.
   UPDATE trace_sessions SET exported = 1 WHERE team_id = OLD.team_id AND external_id = OLD.external_id AND exported = 2;
 END;
 
--- What leaves the lists leaves the lake.
+-- A session that leaves the lists also leaves the lake.
 DROP TRIGGER session_figures_lake_over;
 CREATE TRIGGER session_figures_lake_over AFTER UPDATE ON session_figures BEGIN
   INSERT INTO lake_changes SELECT 'sessions', OLD.team_id, iif(OLD.started_at < 0, -1, OLD.started_at / 86400000)

@@ -1,4 +1,4 @@
--- The numbers of entries that are gone, by a digest of what they are known by should they be there again.
+-- The numbers of entries that are gone, by a digest that recognises an entry when it comes back.
 CREATE TABLE defects_gone (
   team_id   TEXT NOT NULL REFERENCES teams (id),
   repo_key  TEXT NOT NULL,

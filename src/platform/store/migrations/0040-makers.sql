@@ -1,5 +1,5 @@
--- Who made what is told by id: an address may be another's by now, and should go with its person. The audit has the ids; where it has run
--- out, an address tells that one person alone had, from before the row was made.
+-- Makers are stored by id: an address may be somebody else's by now, and must go when its person is erased. The ids come from the audit.
+-- Where its events have expired, an address is enough that only one person ever had, from before the row was made.
 ALTER TABLE causal_links ADD COLUMN said_by TEXT;
 ALTER TABLE pack_versions DROP COLUMN created_by;
 UPDATE one_time_links SET created_by = maker_id WHERE maker_id IS NOT NULL;
@@ -14,14 +14,14 @@ UNION SELECT f.email, f.user_id, u.created_at FROM former_addresses f JOIN users
 DELETE FROM holders WHERE email IN (SELECT email FROM holders GROUP BY email HAVING count(*) > 1);
 CREATE INDEX holders_by_email ON holders (email);
 
--- Policies of a team that came from elsewhere have other numbers than its events know, so that times are compared.
+-- Policies of a team that moved here have other numbers than in its events, so times are compared.
 UPDATE policies SET created_by = coalesce(
   (SELECT maker FROM makers WHERE target = CAST(policies.id AS TEXT) AND act GLOB 'policy.*' AND abs(at - created_at) < 1000),
   (SELECT holder FROM holders WHERE email = created_by AND since <= created_at), created_by);
 UPDATE connect_codes SET created_by = coalesce(
   (SELECT maker FROM makers WHERE target = lower(hex(substr(code_hash, 1, 8))) AND act = 'code.created'),
   (SELECT holder FROM holders WHERE email = created_by AND since <= created_at), created_by);
--- Who changed one since is not who made it, nor who took a verdict back and gave another.
+-- A person who changed one later is not its maker, nor is one who took a verdict back and gave another.
 UPDATE budgets SET created_by = coalesce(
   (SELECT maker FROM makers WHERE target = budgets.id AND act = 'budget.set' AND abs(at - created_at) < 1000),
   (SELECT holder FROM holders WHERE email = created_by AND since <= created_at), created_by);

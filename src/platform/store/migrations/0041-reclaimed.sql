@@ -1,4 +1,4 @@
--- Since when nothing of what was erased stands in the files any more. The newest stands for all that may have left something.
+-- When the last remains of erased rows were gone from the files. Only the newest erasure may still have left something.
 ALTER TABLE erasures ADD COLUMN reclaimed_at INTEGER;
 UPDATE erasures SET reclaimed_at = completed_at
 WHERE completed_at IS NOT NULL AND rowid IS NOT (SELECT max(rowid) FROM erasures WHERE completed_at IS NOT NULL AND counts <> '{}');

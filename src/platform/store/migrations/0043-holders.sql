@@ -1,4 +1,4 @@
--- Whom an issuer ever brought to an account; of those before, the ones who are linked.
+-- Every account that an issuer was ever linked with; of earlier links only the present ones are known.
 CREATE TABLE sso_holders (
   user_id    TEXT NOT NULL REFERENCES users (id),
   issuer_id  TEXT NOT NULL REFERENCES sso_issuers (id),

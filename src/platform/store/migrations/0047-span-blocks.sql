@@ -1,4 +1,4 @@
--- Documents of spans move into compressed blocks, a session's own; those that are there follow in their turn.
+-- Documents of spans move into compressed blocks, each of one session; existing documents follow later.
 CREATE TABLE trace_span_blocks (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id  INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Contents of brains move into compressed blocks, a team's own; those that are there follow in their turn.
+-- Contents of brains move into compressed blocks, each of one team; existing contents follow later.
 CREATE TABLE brain_blocks (
   id       INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id  TEXT NOT NULL REFERENCES teams (id),
