@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 
-/** What happens to a reply on its way: what an operation says, or a fault in its place, arrives late, in part, or not at all. */
+/** What happens to a reply on its way, whether the endpoint's or a fault: it arrives late, in part, or not at all. */
 export interface Wire {
   /** Milliseconds of real time before the reply's first byte. */
   readonly delayMs?: number | undefined;
   /** The connection is reset instead of a reply. */
   readonly drop?: boolean | undefined;
-  /** The connection ends after so many bytes of the body, whose length the head has told whole. */
+  /** The connection ends after so many bytes of the body, although the head announced the whole length. */
   readonly truncate?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ function cut(bytes: Buffer, reply: ServerResponse | undefined): ReadableStream<U
           controller.enqueue(bytes);
           return;
         }
-        // The head leaves by itself where there is no byte of a body.
+        // Without a byte of the body the head is still to be sent.
         reply?.flushHeaders();
         await new Promise((resolve) => setImmediate(resolve));
         reply?.socket?.end();
