@@ -9,7 +9,7 @@ const CSS = "text/css; charset=utf-8";
 const SCRIPT = "src/surfaces/web/ui/script.js";
 const JS = "text/javascript; charset=utf-8";
 
-/** A file of both without what only the dashboard has, which stands between comments of that name. */
+/** A file for both kinds of pages, without the parts that it marks as the dashboard's by comments. */
 const withoutDashboard = (text: string): string =>
   text.replace(/^ *(?:\/\/|\/\*) <dashboard>[\s\S]*? <\/dashboard>.*\n/gm, "");
 
