@@ -125,9 +125,9 @@ class Gathered {
   readonly entries: Unnumbered[] = [];
   readonly #terms: Terms;
   readonly #drafts = new Map<string, Draft>();
-  /** Under which id a span is recorded, by its own. */
+  /** The id under which a span is recorded, by the span's own id. */
   readonly #ids = new Map<string, string>();
-  /** What stands above a span that is not recorded. */
+  /** The parent of a span that is not recorded, by the span's id. */
   readonly #above = new Map<string, string>();
   /** Spans without ids of their own, by what they have in common and by all that is told of them. */
   readonly #sameIds = new Map<string, Map<string, Span>>();
@@ -166,14 +166,14 @@ class Gathered {
     spans.set(span.id, before ? joined(before, span) : span);
   }
 
-  /** Adds what was asked, which a call that is tried again tells again. */
+  /** Adds the last prompt of a call, unless the call was tried before and told it. */
   #addLast({ prompts, promptKeys }: Draft, last: ReturnType<NonNullable<Happening["lastPrompt"]>>): void {
     if (!last || promptKeys.has(`${last.id} ${last.text}`)) return;
     promptKeys.add(`${last.id} ${last.text}`);
     prompts.push(this.#said(last));
   }
 
-  /** Tells spans apart that have the same id: what is sent again is told in the same order. */
+  /** Gives spans with the same id different ones. A request that is sent again tells them in the same order. */
   #numbered(session: string, span: Span): Span {
     const name = JSON.stringify([session, span.id]);
     const spans = this.#sameIds.get(name) ?? new Map<string, Span>();
@@ -184,12 +184,12 @@ class Gathered {
     return numbered;
   }
 
-  /** What a span says of its failure is text; nobody can switch that off alone. */
+  /** A span without the words of its failure, where only metadata may be kept: nobody can switch those off by themselves. */
   withoutWords(span: SpanRecord): SpanRecord {
     return this.#terms.isMetadataOnly && span.failure ? { ...span, failure: "" } : span;
   }
 
-  /** A span that is not recorded: what stands below it is recorded below what stands above it. */
+  /** Passes over a span that is not recorded: spans below it are recorded below its parent. */
   passOver({ id, parentId }: SpanRecord): void {
     if (parentId !== undefined) this.#above.set(id, parentId);
   }

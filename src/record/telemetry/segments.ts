@@ -49,7 +49,7 @@ export function indexOf(seqs: PackedEntries["seqs"], seq: number): number {
 }
 
 /**
- * Finds entries of a stream by seq; where one after the other lies in the same segment, that is read once.
+ * Finds entries of a stream by seq. A segment is read once for entries of it that are asked for one after the other.
  * @throws Error where it is damaged, so that nothing is taken for new that may be stored
  */
 export function streamReader(core: Core, streamId: number): (seq: number) => StoredAt | undefined {

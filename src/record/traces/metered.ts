@@ -52,7 +52,7 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   return { ...facts, calls: await inSlices(countOfEach(spans), yieldNow), usage, costUsd };
 }
 
-/** What was exported and what was not are two tellings of the session: neither is a part of the other's sums. */
+/** Exported and other spans are two tellings of the session: neither is a part of the other's sums. */
 function* countOfEach(spans: readonly Metered[]): Slices<readonly MeteredCall[]> {
   const exported = spans.filter(({ isOtlp, usage }) => isOtlp && usage).length;
   if (exported === 0 || spans.every(({ isOtlp, usage }) => isOtlp || !usage)) return yield* countCalls(spans);

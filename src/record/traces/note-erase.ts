@@ -73,7 +73,7 @@ function* eraseNotesNaming(
   }
 }
 
-/** The notes of a team in which a text stands whole, as many looked through at a time as others wait for. */
+/** The notes of a team in which a text stands whole. Yielded in stretches, so that others get their turn. */
 function* naming(core: Core, teamId: string, text: string): Generator<readonly SizedNote[]> {
   const sql = noteRows(core.store);
   const whole = wholeNames([text]);
@@ -131,7 +131,7 @@ function drop(core: Core, ids: readonly number[], erasureId: string, onErased: O
 const textsOf = (notes: readonly NoteRow[]) =>
   new Map(notes.map(({ item, commit, content }) => [item, noteText(commit, content)]));
 
-/** Whether anything is there that a delivery brought or changed last: of a session that goes on, earlier ones brought spans. */
+/** Whether anything is left that a delivery brought or changed last: earlier deliveries brought spans of a session that goes on. */
 export function isHeld(core: Core, deliveryId: number): boolean {
   const { ofDelivery, spanOfDelivery, labelOfDelivery } = eraseRows(core.store);
   const kinds = [ofDelivery, spanOfDelivery, labelOfDelivery, noteRows(core.store).ofDelivery];

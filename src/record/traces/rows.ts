@@ -21,7 +21,7 @@ interface StoredBytes {
   readonly bytes: number;
 }
 
-/** As which item of which delivery something is stored; null where that had none. */
+/** As which item of which delivery something is stored; null where that delivery had no items. */
 interface StoredAs {
   readonly deliveryId: number;
   readonly item: number | null;

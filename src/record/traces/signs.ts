@@ -12,7 +12,7 @@ export function signsOf(document: string): number {
   let signs = 0;
   if (FAILURE.test(document)) signs |= SIGNS.failure;
   if (document.includes('"edits"')) signs |= SIGNS.edits;
-  // A tool's span parts the calls around it, whether it tells of usage or not.
+  // A tool's span separates the calls around it, whether it tells of usage or not.
   if (document.includes("usage") || document.includes("gen_ai.operation.name")) signs |= SIGNS.usage;
   return signs;
 }

@@ -3,10 +3,10 @@ import { type Twin, twinRows, type UnlistedCount } from "./twin-rows.ts";
 
 /** The same session as another device of the team tells of it: an agent that exports it over OTLP may have a token of its own. */
 
-/** The sessions that were only exported, of one that was told of as a whole. */
+/** The exported tellings of a session that was sent as a whole. */
 const exportedOf = (core: Core, id: number): Twin[] => twinRows(core.store).exportedOf.all(id);
 
-/** The session that was told of as a whole, of one that was only exported. */
+/** The telling as a whole of a session that was only exported. */
 const wholeOf = (core: Core, deviceId: string, externalId: string): Twin | undefined =>
   twinRows(core.store).wholeOf.get(deviceId, externalId);
 
@@ -16,7 +16,7 @@ const wholeOf = (core: Core, deviceId: string, externalId: string): Twin | undef
  */
 const othersWhole = (core: Core, id: number): Twin[] => twinRows(core.store).othersWhole.all(id);
 
-/** The sessions that were told of as a whole and name nobody, of one that says whose they are. */
+/** The tellings as a whole that name nobody, of a session that says whose they are. */
 const unnamedOf = (core: Core, id: number): Twin[] => twinRows(core.store).unnamed.all(id);
 
 /** Whether a session that was told of as a whole is all that keeps those that were only exported from the lists. */
