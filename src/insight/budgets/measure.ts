@@ -35,7 +35,7 @@ export const measure = (core: Core, budget: BudgetRow, stale = false): Measured 
 export const measureEnded = (core: Core, budget: BudgetRow): Measured =>
   measureUntil(core, budget, spanAt(budget.period, core.clock.now()).first * DAY_MS - 1, `${budget.id} ended`);
 
-/** @param name what is known is kept by it */
+/** @param name the key under which the result is kept */
 function measureUntil(core: Core, budget: BudgetRow, now: number, name: string, stale = false): Measured {
   const { teamId, scope, subject, period } = budget;
   const span = spanAt(period, now);

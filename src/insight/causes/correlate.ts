@@ -17,7 +17,7 @@ export interface Correlated {
   readonly considered: number;
   /** Entries put down to a session, by evidence or by a person. */
   readonly linked: number;
-  /** Entries of which sessions are known that are possible and no more. */
+  /** Entries for which only possible sessions are known. */
   readonly possible: number;
   readonly unlinked: number;
 }

@@ -36,8 +36,8 @@ function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generat
 }
 
 /**
- * Row change: what a note told, that a session made a commit, goes with it: a process may end before `eraseNoted`, which brings back what the
- * session tells itself.
+ * Row change: forgets that a session made a commit, as only a note told. Done together with the note, because a process may end before
+ * `eraseNoted`, which brings back what the session tells itself.
  */
 const forgetNoted = (core: Core, teamId: string, externalId: string, commit: string): void =>
   void eraseRows(core.store).dropNoted.run({ teamId, externalId, commit });

@@ -4,7 +4,7 @@ import { inBatches, type RowChange } from "../../platform/projections/projection
 import { type ClassFacts, storeClass } from "../triage/triage.ts";
 import { pageRows } from "./page-rows.ts";
 
-/** Entries of a class that it is told of by more than their number. */
+/** Newest entries of a class that are read; the others are only counted. */
 const NEWEST = 20;
 const HIGHEST = Buffer.alloc(32, 0xff);
 

@@ -76,7 +76,7 @@ function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
       for (const [text, after] of Map.groupBy(entriesLeft(), key))
         for (const [row, entry] of inPairs(before.get(text) ?? [], after)) pair(row, entry);
     },
-    /** Pairs what is the only one with its key, among those that are paired already too. */
+    /** Pairs what alone has its key, also among those that are paired already. */
     pairSingle(key: KeyOf) {
       if (rowsLeft.size === 0 || matches.size === allEntries.length) return;
       // Folding the titles of thousands of entries would keep others waiting: none is the same as one of another day.

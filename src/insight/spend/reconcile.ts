@@ -104,7 +104,7 @@ interface Unpaired {
   left: number;
 }
 
-/** A model is the same with the date of its release and without. */
+/** Names of a model with and without the date of its release are the same. */
 const unpaired = (report: Report): Unpaired => ({
   report,
   model: namesOf(report.dimensions?.model ?? "").at(-1) ?? "",
