@@ -1,7 +1,7 @@
 import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import type { Period } from "./rows.ts";
 
-/** What a period comes to if it goes on as it went, in days since the epoch, UTC. */
+/** The forecast of a period's end if spending goes on as it went; days are since the epoch, UTC. */
 
 /** A calendar week from Monday on, or a calendar month. */
 export interface Span {

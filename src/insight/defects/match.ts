@@ -5,7 +5,7 @@ import type { DefectRow } from "./rows.ts";
 /** Which row each entry goes on with; entries without one are new, rows without one are gone. */
 export type Matches = Map<Entry, DefectRow>;
 
-/** A row or an entry, and what the two are compared by. */
+/** A row or an entry, with what the two are compared by. */
 interface Known<T extends DefectRow | Entry = DefectRow | Entry> {
   readonly item: T;
   /** The title folded, which is seldom asked for; "" tells nothing. */

@@ -61,7 +61,7 @@ export interface SessionPage extends Page<SessionItem> {
 
 /** Sessions that lists and sums look at: a team's newest. */
 const MAX_EXAMINED = 100_000;
-/** Of these, as many as are looked at in one go. */
+/** Sessions that are looked at in one go. */
 const STRETCH = 5_000;
 /** What one page may look through for a text: sessions, and characters of them. */
 const MAX_SEARCHED = { sessions: 10_000, chars: 16_000_000 };
@@ -153,7 +153,7 @@ type Days = Pick<Narrowed, "from" | "to">;
 
 interface Near<Row> {
   readonly rows: readonly Row[];
-  /** The others that are wanted, from all there are; absent where there can be none. @param days starts that they have */
+  /** The further rows that are wanted, from all there are; absent where there can be none. @param days starts that they have */
   readonly beyond?: (days: Partial<Days>) => Promise<readonly Row[]>;
 }
 

@@ -20,9 +20,9 @@ export interface Share {
   readonly times: number;
 }
 
-/** A call with an id, as it stands among reports without one. */
+/** A call with an id that takes part among reports without one. */
 export interface OneSided extends Report {
-  /** Of which session and token counts it is. */
+  /** The session and the token counts of the call. */
   readonly session: Dimensions;
   readonly equalTo: Measures;
 }

@@ -89,7 +89,7 @@ export class Sum {
   }
 }
 
-/** What a sum is of. */
+/** A group of usage, which has one sum. */
 export interface Group {
   /** Tells it from all others. */
   readonly name: string;

@@ -13,7 +13,7 @@ import { belowTools, tellLog, tellSpan } from "./tell.ts";
 
 /** An entry of telemetry without its number. */
 export interface Unnumbered {
-  /** What tells it from every other of its device: 32 hexadecimal digits. Made of ids, times and counts, never of text. */
+  /** Identifies it among all entries of its device: 32 hexadecimal digits. Made of ids, times and counts, never of text. */
   readonly key: string;
   /** In RFC 3339. */
   readonly clientTimestamp: string | null;
@@ -23,13 +23,13 @@ export interface Unnumbered {
 /** What a request tells, as entries and sessions. */
 export interface Translated {
   readonly entries: readonly Unnumbered[];
-  /** Each as a piece of what it is, with the names that the trace ingest takes. */
+  /** Each session as a piece, with the names that the trace ingest takes. */
   readonly sessions: readonly { readonly session: Fields; readonly spans: readonly Fields[] }[];
   /** Log records, spans or data points of the request. */
   readonly records: number;
-  /** Those of which nothing is recorded, since they tell nothing of it. */
+  /** Records of which nothing is kept, because they tell nothing of sessions. */
   readonly dropped: number;
-  /** Those that are none, see `recordsOf`. */
+  /** Records that cannot be read, see `recordsOf`. */
   readonly rejected: number;
   /** Sessions that spans named for their traces, to be remembered: a span that sums the trace up may come later without a name. */
   readonly named: readonly Place[];
@@ -106,10 +106,10 @@ interface Draft {
   endedAt: string | undefined;
   title: string | undefined;
   hasReply: boolean;
-  /** The agent, or call without one, that ended last; of those that did at once one that did not fail. */
+  /** The agent (or, without one, the call) that ended last. Of several that ended at once, one that did not fail. */
   last: Span | undefined;
   readonly prompts: Fields[];
-  /** What was asked last of calls, each with its id. */
+  /** The last prompts that calls told, each with its id. */
   readonly promptKeys: Set<string>;
   readonly commits: Fields[];
   readonly spans: Map<string, Span>;
@@ -129,7 +129,7 @@ class Gathered {
   readonly #ids = new Map<string, string>();
   /** The parent of a span that is not recorded, by the span's id. */
   readonly #above = new Map<string, string>();
-  /** Spans without ids of their own, by what they have in common and by all that is told of them. */
+  /** Spans without ids of their own: by session and made-up id, then by their whole text. */
   readonly #sameIds = new Map<string, Map<string, Span>>();
 
   constructor(terms: Terms) {
@@ -285,7 +285,7 @@ function laterOf(last: Span | undefined, span: Span): Span | undefined {
   return isWhole && (now > before || (now === before && !hasFailed(span))) ? span : last;
 }
 
-/** Two tellings of one span. */
+/** Joins two tellings of one span. */
 function joined(before: Span, after: Span): Span {
   const said = (span: Span) =>
     Object.fromEntries(Object.entries(span).filter(([, value]) => value !== undefined)) as unknown as Span;

@@ -197,7 +197,7 @@ function findSessions(core: Core, named: string): readonly ErasableSession[] {
   return byNumber ? [byNumber] : sql.named.all(named);
 }
 
-/** Sessions looked through at once for whose they are. */
+/** Sessions whose owners are looked at in one go. */
 const MAX_SEARCHED = 200;
 
 /** The sessions that name somebody as their owner. Yielded in stretches, so that others get their turn. @param isTheirs by an e-mail address */

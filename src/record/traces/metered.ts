@@ -14,7 +14,7 @@ import { SIGNS } from "./signs.ts";
 /** A model call of a session. */
 interface MeteredCall {
   readonly usage: Usage;
-  /** What its span says that it cost; a cost without usage could be the sum of others and isn't read. */
+  /** The cost that its span gives. A cost without usage could be the sum of others, and is not read. */
   readonly costUsd: number | null;
   readonly model: string | null;
   /** Milliseconds since the epoch; null when the span tells no time. */
@@ -23,7 +23,7 @@ interface MeteredCall {
   readonly isOtlp: boolean;
 }
 
-/** What a session tells of its use of models: each counted call once, and its own account of the whole. */
+/** A session's use of models: each counted call once, and its own account of the whole. */
 export interface MeteredSession extends Omit<SessionSourceRow, "document"> {
   readonly calls: readonly MeteredCall[];
   readonly usage: Usage | null;

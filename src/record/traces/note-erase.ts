@@ -12,7 +12,7 @@ type OnErased = (sessions: readonly string[], commit: string) => void;
 const MAX_STEP_BYTES = 8 * 1024 * 1024;
 
 /**
- * Erases the notes that a device sent, where the portion is of all repositories: notes name none.
+ * Erases the notes that a device sent, if the portion covers all repositories, because notes name none.
  * @param isKept told the sessions that a note names
  * @param onErased told the commit of a note and the sessions that it named, in the transaction that removes it
  */

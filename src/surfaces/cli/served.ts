@@ -33,7 +33,7 @@ const MAX_WAITING_CHARS = 1024 * 1024;
 
 const running = slot(() => new Map<string, number>());
 
-/** Counts a command that begins. @returns what to call at its end @throws Problem when the token runs as many as it may */
+/** Counts a command that begins. @returns what to call at its end @throws Problem when the token has as many running as it may */
 export function begin(core: Core, tokenId: string): () => void {
   const counts = running(core);
   const before = counts.get(tokenId) ?? 0;

@@ -36,7 +36,7 @@ export const atMost = (mostMs: number, most: string) => (text: string) => {
 
 /** @returns milliseconds since the epoch; of a day, where it begins (UTC) */
 export function instant(text: string): number {
-  // Date.parse alone would make a date of any text with a number in it, and the 2nd of March of the 30th of February.
+  // Date.parse alone would make a date of any text with a number in it, and a day in March of the 30th of February.
   if (!DAY_OR_TIME.test(text))
     throw new InvalidArgumentError("It must be a date such as 2026-12-31 or 2026-12-31T12:00:00Z.");
   return Date.parse(text);

@@ -40,7 +40,7 @@ export interface DemoSession {
   /** As it is sent. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly labels: readonly Readonly<Record<string, unknown>>[];
-  /** Payloads of the telemetry that tells of it. */
+  /** Payloads of the telemetry about it. */
   readonly payloads: readonly Readonly<Record<string, unknown>>[];
 }
 

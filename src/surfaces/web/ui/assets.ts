@@ -74,7 +74,7 @@ export const assets: Page = page(
     if (!Object.hasOwn(FILES, name)) fail(notFound, "There is nothing at this address.");
     const { text, digest } = asset(name);
     const etag = `"${digest}"`;
-    // An address from before an upgrade is answered with what there is now, and not kept.
+    // An old address, as from before an upgrade, gets the present content, which is not to be kept.
     const keep = params.digest === digest ? "public, max-age=31536000, immutable" : "no-cache";
     const headers = [
       ["cache-control", keep],

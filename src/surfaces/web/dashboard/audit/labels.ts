@@ -74,7 +74,7 @@ export function detailWords(core: Core, { detail, teamId }: StoredEvent): string
 
 /** How something of the event's team is called by now. */
 function nameOf(core: Core, teamId: string | null, id: string): string | undefined {
-  // Operators alone see what is of no team.
+  // Only operators see events that belong to no team.
   if (teamId === null) return id.startsWith("usr_") ? findUser(core, id)?.email : undefined;
   if (id.startsWith("usr_")) return findMember(core, teamId, id)?.email;
   if (id.startsWith("dev_")) return findDeviceOf(core, teamId, id)?.label ?? undefined;

@@ -10,7 +10,7 @@ import type { Member } from "../shared/call.ts";
 
 /** What somebody should look at: each place says what it has, and the most urgent of all stands first. */
 
-/** Single happenings are shown for so many days, today included, as many as the figures above are of; a condition that lasts is always shown. */
+/** Single happenings are shown for so many days, today included, as in the figures above. A condition that lasts is always shown. */
 const RECENT_DAYS = 7;
 const SHOWN = 10;
 const SHOWN_OF_A_KIND = 4;

@@ -14,7 +14,7 @@ type Seen = Pick<Device, "lastSeenAt">;
 
 const seenAt = ({ lastSeenAt }: Seen): number => lastSeenAt ?? 0;
 
-/** Machines in the order in which they were heard of last, as many as a choice offers; then all others, of which there may be very many. */
+/** Machines: first as many as a choice offers, the one heard of last first; then all others, of which there may be very many. */
 export function seenLastFirst<D extends Seen>(devices: readonly D[]): D[] {
   const least = Float64Array.from(devices, seenAt).sort().at(-MAX_OPTIONS) ?? 0;
   const first = devices.filter((one) => seenAt(one) >= least).sort((a, b) => seenAt(b) - seenAt(a));
