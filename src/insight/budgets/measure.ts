@@ -16,7 +16,7 @@ export interface Measured {
   readonly unpricedTokens: number;
 }
 
-/** By budget and how many periods ago, as long as nothing was counted since and prices are the same. */
+/** What was measured, by budget and how many periods ago. Valid as long as nothing was counted since and prices are the same. */
 const known = slot(() => new Map<string, { readonly version: string; readonly measured: Measured }>());
 
 const NANO = 1e9;

@@ -59,7 +59,10 @@ export function correlateEntries(
   });
 }
 
-/** Stores the links that entries ought to have. @returns how many there are of each, and the sessions that they were put down to or are */
+/**
+ * Stores the links that entries ought to have. @returns how many links of each kind there are, and the sessions that the entries were put
+ * down to or are now
+ */
 async function compare(core: Core, teamId: string, repoKey: string, defects: readonly Defect[]) {
   const signals = openSignals(core, teamId, repoKey);
   const yieldNow = cooperative(core.clock);

@@ -42,7 +42,7 @@ function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generat
 const forgetNoted = (core: Core, teamId: string, externalId: string, commit: string): void =>
   void eraseRows(core.store).dropNoted.run({ teamId, externalId, commit });
 
-/** Takes what notes told of sessions out of what is known of them, once the notes are gone. */
+/** Removes what notes told from what is known of sessions, once the notes are gone. */
 async function* eraseNoted(core: Core, teamId: string, externalIds: Iterable<string>): AsyncGenerator<EraseStep> {
   for await (const change of evidenceAnew(core, teamId, [...externalIds]))
     yield () => {

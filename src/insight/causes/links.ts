@@ -68,7 +68,7 @@ export interface LinkList {
   readonly next?: string;
 }
 
-/** What tells where a list ended: the last link, and its date in case it is gone by then. */
+/** Where a list ended: the last link, and its date in case the link is gone by then. */
 export const LINK_CURSOR = /^(\d{4}-\d\d-\d\d)\.(lnk_[0-9a-z]{26})$/;
 
 /** Judges of each row, in order, whether it is past where an earlier list ended. */

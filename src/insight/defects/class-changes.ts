@@ -36,7 +36,7 @@ export class ClassChanges {
     this.touch(fingerprint).add(id);
   }
 
-  /** Row changes as functions that each make as many as one transaction may hold, and store the classes that they touched. */
+  /** Row changes as functions. Each makes as many as one transaction may hold, and stores the classes that they touched. */
   async *inBatches(changes: Iterable<RowChange>): AsyncGenerator<() => void> {
     for await (const batch of inBatches(changes))
       yield () => {

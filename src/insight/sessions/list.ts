@@ -223,7 +223,7 @@ function outermost({ from, to }: Narrowed, { sort = "started" }: SessionsQuery, 
 /** Billionths in a dollar. */
 const NANO = 1e9;
 
-/** The first start that a filter leaves: what has none is of no days, whether they are asked for from one on or until one. */
+/** The first start that a filter lets through. A session without a start is of no days, whether days are asked for from one on or until one. */
 export const firstStart = ({ from, to }: SessionFilter): number => from ?? (to === undefined ? NO_START : NO_START + 1);
 
 /** A filter as statements take it; a team's newest 100,000 sessions before its end are looked at. */

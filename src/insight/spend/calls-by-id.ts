@@ -109,7 +109,7 @@ export class CallsById {
       .map((row) => this.#rollup.read(row));
   }
 
-  /** Reports of a message with those of its requests. @param known what is to be taken as reported of one of them */
+  /** Reports of a message with those of its requests. @param known reports of one request, to be used instead of the stored ones */
   #withRequests(
     teamId: string,
     message: Buffer,

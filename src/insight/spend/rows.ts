@@ -13,7 +13,7 @@ export interface StoredRow extends Measures {
 /** What sums are read by. */
 const READ_BY = ["model", "repo", "branch", "agent", "device", "source", "session", "day"] as const;
 export type ReadBy = (typeof READ_BY)[number];
-/** What sums are asked for by. A person's are those of the sources that are the person's when asked, see `sourcesOf`. */
+/** What sums can be grouped by. A person's sources are those that are the person's at the time of asking, see `sourcesOf`. */
 export const GROUPINGS = ["model", "repo", "branch", "agent", "device", "session", "day", "person"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 

@@ -7,7 +7,7 @@ export type Place = readonly [traceId: string, session: string, awaitsCalls?: bo
 /** Traces remembered of all devices together. A trace lasts for minutes, so nobody asks for one that so many others followed. */
 const MAX_KNOWN = 10_000;
 
-/** By device and trace, what spans called the session of the trace, while the server runs; the newest last. */
+/** The session that spans named for a trace, by device and trace, while the server runs; the newest last. */
 const named = slot(() => ({ size: 0, ofDevices: new Map<string, Map<string, string>>() }));
 
 /** Devices that told of sums without a name, while the server runs. */

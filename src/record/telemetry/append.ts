@@ -140,14 +140,14 @@ function sort(intake: Intake, streamId: number, maxSeq: number | undefined, pack
   };
 }
 
-/** Whether no number stands twice or may be taken, and no look-up is needed: so it is nearly always. */
+/** Whether no number occurs twice or can be taken already, so that no look-up is needed: nearly always. */
 function isAbove(seqs: PackedEntries["seqs"], maxSeq: number | undefined): boolean {
   if (maxSeq !== undefined && (seqs[0] as number) <= maxSeq) return false;
   for (let i = 1; i < seqs.length; i++) if ((seqs[i] as number) <= (seqs[i - 1] as number)) return false;
   return true;
 }
 
-/** Whether an entry is the stored one sent again; where one of them was stripped to its metadata, by that alone. */
+/** Whether an entry is the stored one sent again. Where one of the two was stripped to its metadata, only that is compared. */
 function cameAgain(
   { core, captureMode }: Intake,
   at: Pick<StoredAt, "packed" | "index"> & Partial<Pick<StoredAt, "segment">>,

@@ -149,7 +149,7 @@ function naming(packed: PackedEntries, from: number, to: number): number[] {
   return found;
 }
 
-/** The number of the newest entry, of deliveries up to one where that is said; 0 before the first. */
+/** The number of the newest entry, or of the newest of deliveries up to `through`; 0 before the first. */
 export function lastEntryId(core: Core, through = Number.MAX_SAFE_INTEGER): number {
   const { nextId, factsFrom } = segmentRows(core.store);
   const last = (nextId.get() ?? 1) - 1;

@@ -21,7 +21,7 @@ export interface StoredAt {
 
 const blocks = slot(() => new BlockCache());
 
-/** The texts of a segment; those of a block that is missing or damaged are empty, which verifying tells. */
+/** The texts of a segment; those of a block that is missing or damaged are empty, which verifying reports. */
 export function textsOf(core: Core, { texts, blockId, blockAt, bytes }: SegmentRow): Buffer {
   if (blockId === null || blockAt === null) return texts ?? Buffer.alloc(0);
   return blocks(core)

@@ -83,7 +83,7 @@ function* naming(core: Core, teamId: string, text: string): Generator<readonly S
     yield sql.naming.all({ teamId, text, after, upTo: after + MAX_SEARCHED }).filter(names);
 }
 
-/** A note's text without the escapes of its JSON: the letter of `\\n` is none of the address behind it. */
+/** A note's text without the escapes of its JSON: the letter of an escaped line break is no part of the address after it. */
 const plain = (content: Buffer | undefined) =>
   (content?.toString("utf8") ?? "").replace(/\\(?:u[\da-f]{4}|[\s\S])/gi, " ");
 

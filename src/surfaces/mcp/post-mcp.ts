@@ -55,7 +55,7 @@ export const mcpMessage = endpoint(
     ],
     errorShape: "jsonRpc",
     faults: [forbidden],
-    // Limits of read tokens by the minute. Devices have no limit of a day.
+    // A device's reads are not counted against the limit of a day.
     limits: READ_LIMITS,
     example: {
       body: {
