@@ -8,12 +8,12 @@ import { type Capture, type CaptureParts, isConnected, openCapture } from "./sta
  * they called the hook.
  */
 const LOOK_AGAIN_MS = [700, 1_500, 4_000];
-/** A server that will be back soon is waited for; for longer, the next hook or the timer comes. */
+/** How long a pass waits for a server that will be back. For longer, the next hook or the timer tries again. */
 const WAIT_AT_MOST_MS = 120 * SECOND_MS;
 
 /**
  * The pass of a hook: reads and sends, looks again a few times for what comes late, and ends. A hook may have rung just before the machine
- * was disconnected: what was taken away stays away.
+ * was disconnected: then nothing is made anew.
  */
 export async function runInBackground(parts: CaptureParts): Promise<void> {
   if (!isConnected(parts)) return;
@@ -26,8 +26,9 @@ export async function runInBackground(parts: CaptureParts): Promise<void> {
 }
 
 /**
- * A pass, and others a while later. Whoever rings while one is at work leaves it to this process, and may have more to write as well:
- * then all looks begin anew. @param pauses before each look, in milliseconds
+ * A pass, and others a while later. A hook that rings during a pass leaves the work to this process, and its agent may write more: then all
+ * looks begin anew.
+ * @param pauses before each look, in milliseconds
  */
 export async function passAndLookAgain(capture: Capture, pauses: readonly number[] = LOOK_AGAIN_MS): Promise<void> {
   let result = await runPass(capture);
@@ -50,14 +51,14 @@ async function waitForServer(capture: Capture, result: PassResult | undefined): 
   }
 }
 
-/** What ends by itself: a disk that is full or does not answer, a lock that somebody else has. */
+/** Errors that pass by themselves: a disk that is full or does not answer, a lock that somebody else holds. */
 const PASSES = /^(?:SQLITE_(?:FULL|IOERR|BUSY)|ENOSPC$|EDQUOT$|EIO$)/;
 
 /**
- * A pass now and whenever something rings or the interval is over, until the signal.
+ * Passes at an interval, or earlier where the server is to be asked again sooner, until the signal.
  * @param everyMs between passes
- * @param onFailure told of one that could not be recorded, and is tried again
- * @throws Error of what does not end by itself
+ * @param onFailure told of a pass that could not record, and is tried again
+ * @throws Error for what does not pass by itself
  */
 export async function watchOn(
   capture: Capture,

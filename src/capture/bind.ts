@@ -28,14 +28,14 @@ import {
 export const CONSENT_VERSION = "agent-2";
 
 const MAX_NAME_CHARS = 200;
-/** Settings that say what may be read: they hold until others are made. Pauses of long ago are known by the last of them alone. */
+/** Settings that limit what may be read. They outlive a binding. Pauses that were pruned are known by FORGOTTEN alone. */
 const READ_LIMITS = [SINCE, "agents", FORGOTTEN];
 
 export interface Binding {
   readonly url: string;
   readonly code: string;
   readonly label?: string | undefined;
-  /** Whether the machine stays with this server, whatever that says of another. */
+  /** Whether the machine stays with this server even when that sends it on to another. */
   readonly isPinned?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   const consent = { version: CONSENT_VERSION, deviceLabel: label ?? hostname() };
   const body = JSON.stringify({ code, consent, previousDeviceId: before?.deviceId ?? undefined });
   const answer = await exchangeInTurn(url, body);
-  // The server may have taken the code all the same, where its reply is what was lost.
+  // The server may have taken the code although its reply was lost.
   const next = answer.kind === "later" ? "; try again, and ask for another code where this one is refused then" : "";
   if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}${next}`);
   const token = asText(answer.body.deviceToken);
@@ -65,20 +65,20 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
     connectedAt: isoInstant(capture.clock.now()),
     ...(isPinned ? { isPinned } : {}),
   };
-  // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
-  // One that was restored may have lost the device itself with all that it took of it; one that moved took it along.
+  // First the records of the old binding, which must never reach another team. The team decides, not the address, because a server may
+  // move. A restored server may have lost the old device with all that it sent; one that moved has both.
   if (before?.teamId === teamId)
     startAnew(capture, answer.body.previousErased === true ? "erased" : await keptBy(capture, before, credentials));
   else forgetAll(capture);
   expectKnown(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
-  // Nobody has its token any more: it would take a seat, and be missed, until that runs out.
+  // Nobody has the old token any more. Left alone, its device would take a seat, and be missed, until the token expires.
   if (before) await unbind(before);
   return credentials;
 }
 
-/** How long the server may have it wait for its turn: hundreds of jobs of a CI begin in the same minute, behind one address. */
+/** How long to wait for a turn at the server: hundreds of jobs of a CI begin in the same minute, behind one address. */
 const MAX_TURN_MS = 2 * MINUTE_MS;
 
 async function exchangeInTurn(url: string, body: string): Promise<Answer> {
@@ -86,24 +86,27 @@ async function exchangeInTurn(url: string, body: string): Promise<Answer> {
     const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
     if (answer.kind !== "later" || answer.afterMs === undefined || performance.now() + answer.afterMs > until)
       return answer;
-    // Those who were told the same do not come back at the same moment.
+    // With jitter, because others were told the same pause.
     await sleep(answer.afterMs * (1 + chanceOf() / 2));
   }
 }
 
-/** Ends a binding on its server. @returns why that could not be said to it; undefined when it was */
+/** Ends a binding on its server. @returns why the server could not be told; undefined when it was */
 export async function unbind({ url, token }: Credentials): Promise<string | undefined> {
   const answer = await ask(url, "/api/connect/disconnect", { method: "POST", token, timeoutMs: 10_000 });
   // A server that does not know the token has nothing to end.
   return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
 }
 
-/** What binding writes, at most. */
+/** Bytes that binding writes, at most. */
 const ROOM_BYTES = 512 * 1024;
 
-/** A disk that is full would cost the code, and leave a device that nobody is: it is tried out before. @throws Error when there is no room */
+/**
+ * Tries whether the disk has room. A full one would cost the code, and leave a device on the server that is no machine's. @throws Error
+ * when there is no room
+ */
 function tryRoom({ home, credentials }: Places): void {
-  // As `removeHome` knows it, should this be killed.
+  // A name that `removeHome` removes, should this process be killed.
   const trial = join(home, `.${basename(credentials)}.${process.pid}.tmp`);
   try {
     writeFileSync(trial, Buffer.alloc(ROOM_BYTES));
@@ -119,21 +122,21 @@ export function readCredentialsIfAny(places: Places): Credentials | undefined {
   try {
     return readCredentials(places);
   } catch {
-    // Unreadable: whose records these are is not known, so they are nobody's.
+    // Whose records these are is not known any more: they are treated as another team's.
     return undefined;
   }
 }
 
-/** How far a server that was restored has the streams of the old binding; undefined where it has all that it acknowledged. */
+/** The last number of each stream of the old binding that a restored server still has; undefined where the server lost nothing. */
 async function keptBy(capture: Capture, before: Credentials, { url, token }: Credentials) {
   if (!(await wasRestored(capture, url, token))) return undefined;
-  // While the old address answers, the team moved with all of it; and the old token, which is for that server, is shown to no other.
+  // If the old address still answers, the team moved and lost nothing. The old token is for that server, and is shown to no other.
   const hasMoved = before.url !== url && (await ask(before.url, "/api/policy", { timeoutMs: 10_000 })).kind !== "later";
   return hasMoved ? undefined : streamsThere(capture, { ...before, url });
 }
 
 const TOLD = "revision <= (SELECT sent FROM sessions WHERE id = session AND sent_at IS NOT NULL)";
-/** Forgets what was told so far, but for what sessions need to go on. */
+/** Forgets what was sent so far, but for what sessions need to go on. */
 const FORGET_TOLD = `
   DELETE FROM prompts WHERE ${TOLD};
   DELETE FROM spans WHERE ${TOLD};
@@ -142,8 +145,9 @@ const FORGET_TOLD = `
   WHERE sent_at IS NOT NULL`;
 
 /**
- * To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew.
- * @param old how far it has the old device's by repository, where it may have lost what it acknowledged; nothing of those that are missing
+ * To the server this is a new device, whose streams begin at 1: what it does not have yet is numbered anew.
+ * @param old the last numbers of the old device's streams that a restored server still has, by repository (0 for those that are missing);
+ * undefined where it lost nothing; `erased` where the old device's records were erased
  */
 function startAnew(capture: Capture, old: ReadonlyMap<string, number> | "erased" | undefined): void {
   const { rows } = capture;
@@ -156,9 +160,9 @@ function startAnew(capture: Capture, old: ReadonlyMap<string, number> | "erased"
       for (const shift of rows.shiftEntries) shift.run({ repo, after: done, by: -done });
       rows.putStream.run({ repo, nextSeq: nextSeq - done, acknowledged: 0, attempted: 0 });
     }
-    // What was erased is not told again, not even with a session that goes on.
+    // What was erased is not sent again, not even with a session that goes on.
     if (old === "erased") capture.db.exec(FORGET_TOLD);
-    // What an old device told stays with it: sessions would be there twice.
+    // Where nothing was lost, sessions stay with the old device: sent again they would be there twice.
     if (kept) rows.resendSessions.run({ since: null });
     else rows.disownSessions.run();
     rows.forgetBrains.run({ since: 0 });
@@ -167,8 +171,8 @@ function startAnew(capture: Capture, old: ReadonlyMap<string, number> | "erased"
 }
 
 /**
- * Forgets whatever was recorded, read and heard; not which of people's files were written to, nor what was not to be read: what a
- * person did in a pause is nobody's, and what is paused stays so. Another team's policy rules no longer.
+ * Forgets all that was recorded, read and heard. Kept are the list of people's files that were written to, and the limits of what may be
+ * read: what a person did in a pause is nobody's, and an open pause goes on. The old team's policy ends.
  */
 function forgetAll(capture: Capture): void {
   const { rows, clock } = capture;
@@ -180,7 +184,7 @@ function forgetAll(capture: Capture): void {
     writeWritten(capture, written);
     for (const [name, value] of limits) if (value !== undefined) writeSetting(capture, name, value);
   });
-  // Another team's words.
+  // The briefings are another team's words.
   rmSync(capture.places.briefings, { recursive: true, force: true });
   makeHome(capture.places);
 }

@@ -16,16 +16,19 @@ export type Answer =
       readonly body: Record<string, unknown>;
       readonly text: string;
       readonly etag: string | null;
-      /** What the server signed of a delivery. */
+      /** The server's signed receipt of a delivery. */
       readonly receipt: string | null;
       /** The name of the server's log, where it says so. */
       readonly log: string | null;
       /** Whether the server takes digests of contents that it holds. */
       readonly takesDigests: boolean;
     }
-  /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
+  /** No answer, or none now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
-  /** The server will not take this, however often it is sent; with 408: not over this line, as long as it is as slow or narrow. */
+  /**
+   * The server will not take this, however often it is sent. With 408: not over this line, as long as it is as slow or takes as little at
+   * once.
+   */
   | {
       readonly kind: "refused";
       readonly status: number;
@@ -33,7 +36,7 @@ export type Answer =
       readonly body: Record<string, unknown>;
     };
 
-/** Where a refusal says that the team is served now, as a line that can be shown and kept. */
+/** The address at which the team is served now, as a refusal says; a line that can be shown and kept. */
 export function movedToOf(answer: Answer): string | undefined {
   const said = answer.kind === "refused" && answer.status === 401 ? asText(answer.body.movedTo) : undefined;
   return said === undefined ? undefined : visibleLine(said, MAX_REASON_CHARS);
@@ -41,7 +44,7 @@ export function movedToOf(answer: Answer): string | undefined {
 
 const JSON_TYPE = "application/json";
 const TIMEOUT_MS = 60 * SECOND_MS;
-/** What the slowest line carries that the server takes a body from, in a millisecond. */
+/** Bytes per millisecond of the slowest line from which the server takes a body. */
 const SLOWEST_BYTES = 8;
 /** A longer body that is not there in time was too much for the line. */
 const LONG_BYTES = 128 * 1024;
@@ -64,7 +67,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Besides those that every request has. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the server may get it twice: then it is sent again where the line was cut before a reply came. */
+  /** Whether the server may get it twice: then it is sent again where the connection broke before a reply came. */
   readonly isRepeatable?: boolean;
 }
 
@@ -73,7 +76,7 @@ export async function ask(url: string, path: string, options: RequestOptions = {
   try {
     return await answerOf(await trusting(() => send(url, path, options)), options);
   } catch (error) {
-    // A line that lay idle while a transcript was read may have been closed by the server, which shows when it is used again.
+    // The server may have closed a connection that was idle while a transcript was read. That shows only when it is used again.
     if (options.isRepeatable && isCut(error)) return ask(url, path, { ...options, isRepeatable: false });
     return { kind: "later", reason: whyUnreached(error) };
   }
@@ -127,7 +130,7 @@ async function answerOf(response: Response, options: RequestOptions): Promise<An
       return { kind: "later", reason: "the server's reply cannot be read" };
     return ok;
   }
-  // Reasons of ours have no full stop either: they stand within sentences, which are kept and printed.
+  // Without a full stop, as our own reasons are: they stand within sentences, which are kept and printed.
   const said = asText(body.error);
   const reason =
     said === undefined ? `the server answered ${status}` : visibleLine(said, MAX_REASON_CHARS).replace(/\.$/, "");
@@ -140,7 +143,8 @@ async function answerOf(response: Response, options: RequestOptions): Promise<An
       reason: `this address sends on to ${visibleLine(headers.get("location") ?? "elsewhere", MAX_REASON_CHARS)}: sign in there if it is the network's own page, or connect with that address if it is Reckon's`,
     };
   if (isOurs) return { kind: "refused", status, reason, body };
-  // A network's own page refuses in its own name; a proxy that takes less at once than we do is as a line that is too slow for it.
+  // Another program answers here, such as a network's own page. A proxy that takes less at once than we send is treated as a line that is
+  // too slow.
   return status === 413 ? { kind: "refused", status: 408, reason: TOO_MUCH, body } : STRANGER;
 }
 
@@ -155,7 +159,7 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Whether less at once may be taken, or whatever is not at fault. */
+/** Whether it may help to send less at once, or to leave out what is at fault. */
 export const mayTakeLess = (answer: Answer): answer is Answer & { kind: "refused" } =>
   answer.kind === "refused" && [400, 408, 413].includes(answer.status);
 

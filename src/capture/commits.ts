@@ -10,30 +10,30 @@ import { outgoingJson } from "./texts.ts";
 /** How long after a session's last event a commit of its files is still put down to it. */
 const AFTER_MS = 30 * MINUTE_MS;
 const BEFORE_MS = 5 * SECOND_MS;
-/** So long an agent may take to write down the edit that went into a commit. */
+/** How long an agent may take to write down the edit that went into a commit. */
 const SETTLES_MS = MINUTE_MS;
 
 interface FoundCommit extends LoggedCommit {
-  /** The work tree that it was made in. */
+  /** The work tree that the commit was made in. */
   readonly root: string;
   readonly files: readonly string[];
-  /** Of them, those that the session edited there. */
+  /** Those of the files that the session edited in that work tree. */
   readonly edited: readonly string[];
 }
 
 /**
- * Finds the commits that sessions' edits went into, in what git writes down of their work trees' HEAD (git-reflog(1)): made while the
- * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too. One that
- * only another session's edits went into is that one's.
+ * Finds the commits that sessions' edits went into, in the reflog of their work trees' HEAD (git-reflog(1)): commits made while the session
+ * ran or soon after, of a file that it edited. So a commit that a person made of an agent's work is found, too. A commit with edits of
+ * another session only belongs to that session.
  */
 export function findCommits(capture: Capture): void {
   const { rows, clock } = capture;
   const logs = new Map<string, LoggedCommit[]>();
-  // Once for all sessions of a work tree.
+  // Each reflog is read once for all sessions.
   const logOf = (root: string) => logs.getOrInsertComputed(root, () => reflog(root, clock.now() - DAY_MS));
   const files = new Map<string, string[]>();
   const edits = new Map<string, EditSpan[]>();
-  // Once for all commits, and without the texts beside them.
+  // Edits are parsed once for all commits. The rest of the spans is not kept.
   const editsOf = (id: string) =>
     edits.getOrInsertComputed(id, () => Array.from(rows.spansWithEdits.iterate(id), editSpan));
   const recent = rows.recentSessions
@@ -55,7 +55,7 @@ export function findCommits(capture: Capture): void {
   }
 }
 
-/** @param files those of commits, as far as they were missing for */
+/** @param files the files of the commits that were asked for so far; missing ones are added */
 function newCommits(
   head: SessionHead,
   logOf: (root: string) => readonly LoggedCommit[],
@@ -84,7 +84,7 @@ function newCommits(
   });
 }
 
-/** Asks which files commits changed: all of them at once, or each alone where git cannot tell of one of them. */
+/** Asks git which files commits changed: for all at once or, where git fails for one of them, one by one. */
 function learnFiles(root: string, shas: readonly string[], files: Map<string, string[]>): void {
   const missing = shas.filter((sha) => !files.has(sha));
   if (missing.length === 0) return;
@@ -98,7 +98,7 @@ function learnFiles(root: string, shas: readonly string[], files: Map<string, st
     return;
   }
   for (const sha of missing) files.set(sha, []);
-  // Behind a commit its files; a merge comes once for each parent.
+  // git prints each commit followed by its files; a merge once for each parent.
   let own: string[] | undefined;
   for (const part of text?.split("\0") ?? []) {
     if (missing.includes(part)) own = files.get(part);
@@ -124,7 +124,7 @@ function note(
     const wasShort = short !== undefined && short.sha !== sha;
     const own = { ...commit, files: commit.edited };
     const isOwn = short !== undefined || spans.some((span) => hasPartIn(span, own));
-    // Of one that was just made it is not known yet whose it is: it is looked at again.
+    // Whose a commit is that was just made is not known yet: it is looked at again.
     if (!isOwn && (clock.now() - at < SETTLES_MS || isOthers(commit))) continue;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
       const payload = outgoingJson({
@@ -177,14 +177,14 @@ const editSpan = ({ id, body }: SpanRow): EditSpan => ({
 
 const hasPartIn = ({ edits }: EditSpan, commit: FoundCommit) => edits.some((edit) => isIn(edit, commit));
 
-/** Whether an edit went into a commit: it was made before, and into no other, unless that was amended. */
+/** Whether an edit went into a commit: it was made before that, and went into no other commit that this one does not amend. */
 function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: FoundCommit): boolean {
   if (!files.includes(path)) return false;
   if (commit !== undefined) return commit === sha || amends.includes(commit);
   return at === undefined || Date.parse(at) < made.at + SECOND_MS;
 }
 
-/** Has the edits that went into a commit name it. @returns whether there were any that named none */
+/** Notes the commit in the edits that went into it. @returns whether there were any without a commit */
 function nameCommit(span: EditSpan, found: FoundCommit): boolean {
   const isNew = (edit: SentEdit) => edit.commit === undefined && isIn(edit, found);
   if (!span.edits.some(isNew)) return false;

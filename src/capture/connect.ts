@@ -25,7 +25,7 @@ import {
 import { type Capture, type CaptureParts, type Credentials, readCredentials, SINCE, writeSetting } from "./state.ts";
 import { readStatus } from "./status.ts";
 
-/** How far back is read where nobody says. */
+/** How far back is read by default. */
 export const DEFAULT_SINCE_MS = 30 * DAY_MS;
 
 /** A pass that reads or sends much takes its time. */
@@ -33,14 +33,14 @@ const WAIT_FOR_PASS_MS = 30_000;
 const ASK_AGAIN_MS = 100;
 
 export interface ConnectOptions {
-  /** Only these; by default all that are found, and those that come. */
+  /** Only these agents; by default all, also those that are installed later. */
   readonly agents?: readonly string[] | undefined;
   /** How far back to read, in milliseconds. */
   readonly sinceMs?: number | undefined;
   readonly label?: string | undefined;
   readonly timer?: boolean | undefined;
   readonly insecure?: boolean | undefined;
-  /** Stay with this server, whatever it says of another. */
+  /** Whether the machine stays with this server even when that sends it on to another. */
   readonly pin?: boolean | undefined;
 }
 
@@ -59,8 +59,8 @@ export interface ConnectPlan {
 }
 
 /**
- * Looks what connecting would read and change. Writes nothing.
- * @returns undefined where nobody says where to: by an address and a code, or by neither on a machine that is connected
+ * Finds out what connecting would read and change. Writes nothing.
+ * @returns undefined where neither an address with a code nor an existing connection says where to connect
  * @throws Problem for an address that is none
  */
 export function planConnect(
@@ -91,7 +91,7 @@ export interface Connected {
   readonly problems: readonly string[];
   /** Undefined while another pass is running. */
   readonly pass: PassResult | undefined;
-  /** What the sessions cost that were sent, in dollars; null where the server does not say. */
+  /** What the sent sessions cost, in dollars; null where the server does not say. */
   readonly usd: number | null;
 }
 
@@ -118,7 +118,7 @@ export async function connectMachine(
   return { credentials, changed, problems, pass, usd: await costOf(credentials) };
 }
 
-/** Binds while no pass runs: one that was begun with the old binding would note as sent, by its numbers, what is numbered anew. */
+/** Binds while no pass runs: a pass of the old binding would note numbers as sent that are given anew. */
 async function bindAlone(capture: Capture, url: string, code: string, { label, pin }: ConnectOptions) {
   const release = await lockOutPasses(capture);
   return bind(capture, { url, code, label, isPinned: pin }).finally(release);
@@ -167,7 +167,7 @@ export async function lockOutPasses({ places }: Capture): Promise<() => void> {
   }
 }
 
-/** All but the folder. Without credentials no pass that comes late begins. */
+/** Undoes all but the folder. Without credentials no late pass begins. */
 async function undo(capture: Capture, force: boolean) {
   const credentials = (force ? readCredentialsIfAny : readCredentials)(capture.places);
   const untold = credentials && (await unbind(credentials));

@@ -14,7 +14,7 @@ import { readStatus } from "./status.ts";
 export interface Check {
   readonly name: string;
   readonly state: "ok" | "warning" | "failed";
-  /** What is so, and unless all is well what to do. */
+  /** What was found and, unless all is well, what to do. */
   readonly message: string;
 }
 
@@ -48,7 +48,7 @@ async function serverChecks(url: string, token: string): Promise<Check[]> {
   if (movedTo !== undefined)
     return [warning("server", `the team moved to ${movedTo}: "reckon agent run" follows it there, or says why not`)];
   if (answer.kind === "refused") {
-    // A server may say so itself.
+    // Some reasons of a server end with this advice already.
     const next = answer.reason.endsWith("with a new code") ? "" : "; ask for a code and connect again";
     return [failed("server", `${url} refuses this machine: ${answer.reason}${next}`)];
   }
@@ -133,7 +133,7 @@ function folderCheck({ places, machine }: Capture): Check {
 
 const CLAUDE_KEEPS_DAYS = 30;
 
-/** Transcripts that are deleted before they were read are lost. */
+/** Warns where Claude Code deletes transcripts so early that they may be lost unread. */
 function retentionChecks({ machine }: Capture): Check[] {
   const folder = AGENT_FOLDERS["claude-code"](machine);
   let days = CLAUDE_KEEPS_DAYS;

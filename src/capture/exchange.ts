@@ -14,7 +14,10 @@ const REJECTION = "rejection";
 /** Set while the server refuses this machine's token, until a person connects anew or the server takes it again. */
 export const rejectionOf = (capture: Capture): Rejection | undefined =>
   readSetting<Rejection>(capture, REJECTION) ?? undefined;
-/** Whether the server refused the token within the hour: one that was started on other data by mistake would lose its machines for ever. */
+/**
+ * Whether the server refused the token within the hour. It is asked again after that: one that was started on other data by mistake must
+ * not lose its machines for ever.
+ */
 export function isRejected(capture: Capture): boolean {
   const rejection = rejectionOf(capture);
   return rejection !== undefined && Math.abs(capture.clock.now() - rejection.at) < 60 * MINUTE_MS;
@@ -37,12 +40,12 @@ export class Exchange {
   readonly sessionsSent = new Set<string>();
   /** The ids of sessions that the line is too slow for, however little of them is sent at once. */
   readonly tooSlowFor = new Set<string>();
-  /** Why a task was put off, where the server is asked for the others all the same. */
+  /** Why one task was put off while the server is asked for the others. */
   setback: string | undefined;
-  /** Where the server said that the team is served now; undefined while it did not, or once that was followed. */
+  /** Where the server said that the team is served now; undefined before it says so, and once that was followed. */
   movedTo: string | undefined;
   hasFollowed = false;
-  /** Whether a person waits: then nothing is put off because of an earlier failure, nor what was sent just before. */
+  /** Whether a person waits: then nothing is put off because of an earlier failure, or because it was sent just before. */
   readonly isForced: boolean;
 
   /** @param isForced see there */
@@ -58,7 +61,7 @@ export class Exchange {
     return isDue(this.capture, task) || (this.isForced && failures > 0);
   }
 
-  /** Draws the conclusion from a refusal that says nothing of what was sent: the task alone is tried again later. */
+  /** Puts off the task after a refusal that says nothing of what was sent; the others go on. */
   setBack(task: Task, answer: Answer): void {
     if (answer.kind === "refused" && ![401, 402, 403].includes(answer.status)) this.putOff(task, answer.reason);
   }
@@ -86,7 +89,7 @@ export class Exchange {
    */
   async request(path: string, options: RequestOptions, task: Task): Promise<Answer> {
     const { capture, credentials } = this;
-    // A token is replaced once.
+    // A token must not be replaced twice.
     const isRepeatable = task !== "rotate";
     const answer = await ask(credentials.url, path, { ...options, token: credentials.token, isRepeatable });
     if (answer.kind === "ok") {

@@ -33,14 +33,14 @@ export const placesIn = (home: string) => ({
   briefings: join(home, "briefings"),
   hook: join(home, "hook"),
   backups: join(home, "settings"),
-  /** Names the folders around it that were made with it. */
+  /** Lists the folders above `home` that were made together with it. */
   around: join(home, "around.json"),
 });
 export type Places = ReturnType<typeof placesIn>;
 
 /**
- * With sudo a person's command runs as root, and on some systems in that person's home folder: what it made there would be root's, whom
- * no transcript belongs to.
+ * With sudo a command runs as root, on some systems in the caller's home folder. Files that it made there would be root's, and closed to
+ * the person whose transcripts are read.
  * @throws Error saying so
  */
 export function mustBeAtHome({ home, env }: Machine): void {
@@ -55,7 +55,7 @@ export function makeHome({ home, spool, briefings, backups, around }: Places): v
   try {
     for (const folder of [home, spool, briefings, backups]) makeFolder(folder, () => {});
   } catch (error) {
-    // As in a container, whose home folder is nobody's.
+    // As in a container, whose user may have no home folder.
     throw new Error(`${home}: ${systemErrorText(error) ?? error}; name another folder with RECKON_AGENT_HOME`);
   }
   const uid = process.getuid?.();
@@ -63,16 +63,16 @@ export function makeHome({ home, spool, briefings, backups, around }: Places): v
   if (missing.length > 0) writeFileSync(around, JSON.stringify(missing), { mode: 0o600 });
 }
 
-/** The folders above one that are not there, from the innermost. */
+/** The missing folders above a folder, from the innermost. */
 function missingAbove(folder: string): string[] {
   const above = dirname(folder);
   return existsSync(above) ? [] : [above, ...missingAbove(above)];
 }
 
-/** What SQLite keeps beside a database, and what is left of a file that was being written. */
+/** Files that SQLite keeps beside a database, and leftovers of files that were being written. */
 const BESIDE = /^\.(?:credentials\.json|hook)\.\d+\.tmp$|^(?:agent\.db|lock)-(?:wal|shm|journal)$/;
 
-/** Removes what the client keeps, and the folders that it made for that where they are empty then: a named one may be somebody's. */
+/** Removes the client's files, and those folders made for them that are empty then: a folder that somebody named may hold other things. */
 export function removeHome(places: Places): void {
   const { home, ...own } = places;
   const made = madeAround(places);
@@ -87,12 +87,12 @@ export function removeHome(places: Places): void {
   }
 }
 
-/** The folders around it that were made with it, from the innermost. */
+/** The folders above `home` that were made together with it, from the innermost. */
 function madeAround({ home, around }: Places): string[] {
   try {
     return JSON.parse(readFileSync(around, "utf8"));
   } catch {
-    // Not written down: one of our name is ours.
+    // There is no list: a folder of our name counts as ours.
     return basename(dirname(home)) === "reckon" ? [dirname(home)] : [];
   }
 }

@@ -20,13 +20,13 @@ import { agentHome, type Machine, type Places, placesIn } from "./home.ts";
 import type { HookCommand } from "./install/agents.ts";
 import { MAX_RECORD_BYTES } from "./sources/tail.ts";
 
-/** More than this of what an agent says is not looked at. */
+/** Bytes that are read of what an agent says. */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
 /** The agent whose hooks say what stands in no transcript; what the others say is not kept. */
 const SPEAKING_AGENT = "cursor";
-/** What it says holds the texts of an edit, which may be a whole file's before and after: as long as a record may be. */
+/** Its words hold the texts of an edit, maybe a whole file before and after. So they may be as long as a record. */
 const MAX_NOTE_BYTES = MAX_RECORD_BYTES;
-/** Longer than this an agent is not listened to. */
+/** Milliseconds for which a hook listens to the agent. */
 const LISTEN_MS = 150;
 
 /** What agents call: a script beside the state where there is a shell, which starts faster than any program of ours could. */
@@ -48,7 +48,10 @@ export function hookCommand({ platform }: Machine, { hook }: Places): HookComman
 /** Agents that run hooks in PowerShell on Windows, which takes what begins with a quote for a text. */
 const IN_POWERSHELL = new Set(["gemini-cli", "copilot-cli"]);
 
-/** A command in the shell of an agent on Windows: Claude Code's is bash where Git is, and PowerShell elsewhere, which both take plain words. */
+/**
+ * A command in the shell of an agent on Windows. Claude Code's is bash where Git is installed and PowerShell elsewhere; both take plain
+ * words.
+ */
 function forWindows(agent: string, words: readonly string[]): string {
   if (IN_POWERSHELL.has(agent)) return ["&", ...words.map((word) => `'${word.replaceAll("'", "''")}'`)].join(" ");
   const plain = words.map((word) => word.replaceAll("\\", "/"));
@@ -58,7 +61,7 @@ function forWindows(agent: string, words: readonly string[]): string {
 
 /** As `hookCommand`, for every person of a machine: it does nothing for those who are not connected. */
 export function hookForAll(system: NodeJS.Platform): HookCommand {
-  // As `agentHome` has it; whose agents have the variable, their client has it, too.
+  // As in `agentHome`. Where an agent has the variable, its client has it, too.
   const folder = system === "darwin" ? "$HOME/Library/Application Support" : `\${XDG_STATE_HOME:-$HOME/.local/state}`;
   const script = `"${folder}/reckon/agent/hook"`;
   return {
@@ -102,10 +105,10 @@ export function whyHookIsIdle({ platform }: Machine, places: Places): string | u
 }
 
 /**
- * Leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It never touches the network, never fails, and
- * waits for nothing: what the agent says is read by the process beside, to its end, because a pipe that closes before is an error to
- * whoever writes to it. Where the program is gone, it leaves only what stands nowhere else. Of the hooks of one second whose notes nobody
- * heard yet the first by name starts a pass, which hears the others: fifty programs that start keep fifty agents waiting.
+ * Leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It uses no network, never fails, and waits for
+ * nothing. What the agent says is read to its end by the process beside, because a pipe that closes early is an error to the agent. Where
+ * the program is gone, the script leaves only what no transcript holds. Of the hooks of one second whose notes nobody heard yet, the first
+ * by name starts a pass, which hears the others: fifty programs that start would keep fifty agents waiting.
  */
 function hookScript({ home }: Places): string {
   const { file, args } = helperCommand("agent", ["run", "--background"]);
@@ -147,9 +150,9 @@ exit 0
 }
 
 /**
- * Prints the briefing of the work tree that the agent was started in (see brain/briefing-files.ts), looking from its folder upwards with
- * what the shell knows by itself. Where agents name the project's folder, their hooks may run in another. A work tree that is new to us
- * is told what the one that git made it from is told.
+ * Prints the briefing of the work tree that the agent was started in (see brain/briefing-files.ts). It looks from that folder upwards, with
+ * the shell's own commands. Where agents name the project's folder, that one counts, because their hooks may run in another. A new work
+ * tree gets the briefing of the one that git made it from.
  */
 const PRINT_BRIEFING = `dir=$(cd -- "\${CLAUDE_PROJECT_DIR:-\${CURSOR_PROJECT_DIR:-.}}" 2>/dev/null && pwd -P)
   went=
@@ -190,7 +193,7 @@ export function ring(machine: Machine, agent: string, event: string, now: number
   return /^sessionStart$/i.test(event) ? printedBriefing(places, agent, process.cwd()) : "";
 }
 
-/** What the agent says on its standard input, as far as it says it at once. */
+/** What the agent says on its standard input, as far as it comes at once. */
 function readPayload(most: number): Buffer {
   const buffer = Buffer.alloc(most);
   let at = 0;

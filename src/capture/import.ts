@@ -32,11 +32,11 @@ const WIDE = "\ufffd\ufffd";
 const TRANSCRIPT = /\.jsonl?(?:\.zst)?$/;
 
 /**
- * Records transcripts from elsewhere, into the same streams, while no pass runs: what was recorded before is recognised. Where they are
- * this machine's own, what happened in a pause stays unread.
+ * Records transcripts from given files into the same streams, while no pass runs. What was recorded before is recognised. From this
+ * machine's own transcripts, what happened in a pause stays unread.
  * @param paths files, and folders with transcripts anywhere below
- * @param agent whose they are; found out from the records where it is not said
- * @param maxOutboxBytes how much may wait to be sent: what is beyond is left for another time
+ * @param agent the agent that wrote them; without it the records tell
+ * @param maxOutboxBytes bytes that may wait to be sent; what is beyond is left for another time
  * @throws Error for a path that is not there; Problem where nothing may be recorded
  */
 export async function importTranscripts(
@@ -70,12 +70,12 @@ async function importAlone(
     .slice(0, MAX_FILES)
     .map((path) => ({ path, sign: signOfFile(path) }))
     .map(({ path, sign }) => ({ path, order: sign ? orderOf(path, sign) : 0 }))
-    // As in a sweep: a fork's file may be called, or have been copied, so that it comes before what it was forked from.
+    // Older files first, as in a sweep: by its name, or copied last, a fork's file could come before the one that it was forked from.
     .sort((one, other) => one.order - other.order);
   const room = new Room(capture, exchange, maxOutboxBytes);
   for (const [i, { path }] of files.entries()) {
     const isForeign = !isOwn(capture, path);
-    // As in a pass: what was read or paused so long ago is not recognised any more.
+    // As in a pass: what was read or paused before this instant may have been forgotten, and would be recorded again.
     const since = isForeign ? 0 : (readSetting<number>(capture, FORGOTTEN) ?? 0);
     const recorder = new Recorder(capture, { mode: policy.captureMode, since, isForeign });
     const read = await readOne(capture, recorder, room, path, agent);
@@ -98,7 +98,7 @@ function isOwn({ machine }: Capture, path: string): boolean {
   });
 }
 
-/** One that cannot be read keeps none of the others; what cannot be recorded ends it all. */
+/** Reads one file. A file that cannot be read does not stop the others; an error of our own database does. */
 async function readOne(
   capture: Capture,
   recorder: Recorder,
@@ -130,10 +130,13 @@ async function readOne(
 
 const reasonOf = (error: unknown) => systemErrorText(error) ?? (error as Error).message;
 
-/** A sub-agent's transcript is told by its folder. */
+/** The end of a path with its folders: a sub-agent's transcript is known by its folder. */
 const placeOf = (path: string) => path.split(/[\\/]/).slice(-4).join("/");
 
-/** A path that is no folder; else the transcripts below, through no link. @param onUnreadable told of folders that cannot be looked into */
+/**
+ * The path itself where it is no folder; else the transcripts below it, through no link. @param onUnreadable told of folders that cannot be
+ * read
+ */
 function filesAt(path: string, onUnreadable: (folder: string, error: unknown) => void): string[] {
   if (!statSync(path).isDirectory()) return [path];
   const visit = (folder: string): string[] => {

@@ -1,14 +1,14 @@
 import type { LocalDatabase } from "./rows.ts";
 
-/** Statements that are asked for after the machine was connected alone. */
+/** Statements that are used only until the first complete pass after the machine was connected anew. */
 export const prepareKnownRows = (db: LocalDatabase) => ({
-  // Nothing of them was sent, nor left with the device that did.
+  // Sessions of which this device sent nothing, and which were not left to the earlier device that sent them.
   unsentSessions: db
     .prepare<[], string>("SELECT id FROM sessions WHERE revision > sent AND sent = 0 AND sent_at IS NULL")
     .pluck(),
   leaveSession: db.prepare<[string]>("UPDATE sessions SET sent = revision WHERE id = ?"),
   countSpans: db.prepare<[string], number>("SELECT count(*) FROM spans WHERE session = ?").pluck(),
-  // Of those that were never sent, by the session that they are of: until when they are to go, in milliseconds since the epoch.
+  // Entries that were never sent, of the given sessions (JSON: id to instant, in milliseconds since the epoch), up to that instant.
   dropEntries: db.prepare<[string]>(
     `WITH known (session, until) AS MATERIALIZED (SELECT key, value FROM json_each(?))
      DELETE FROM entries WHERE (repo, seq) IN (
@@ -16,7 +16,7 @@ export const prepareKnownRows = (db: LocalDatabase) => ({
        JOIN known k ON k.session = json_extract(e.payload, '$.sessionId')
        WHERE coalesce(round(unixepoch(e.at, 'subsec') * 1000), 0) <= k.until)`,
   ),
-  // Aside first, so that no number is there twice in between.
+  // First to negative numbers, so that no number occurs twice in between.
   closeGaps: [
     `UPDATE entries SET seq = -(@after + place) FROM (
        SELECT seq AS old, row_number() OVER (ORDER BY seq) AS place FROM entries WHERE repo = @repo AND seq > @after)

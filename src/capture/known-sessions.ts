@@ -4,31 +4,32 @@ import { prepareKnownRows } from "./known-rows.ts";
 import type { SessionHead } from "./session-head.ts";
 import { type Capture, readSetting, writeSetting } from "./state.ts";
 
-/* A machine that was disconnected has forgotten what it told; the server has it still, from a device that is no more. */
+/* A machine that was disconnected has forgotten what it sent. The server still has it, from a device that is no more. */
 
-/** A setting: whether sessions that wait may have been told before this machine was connected. */
+/** A setting: whether sessions that wait may have been sent by an earlier device of this machine. */
 const MAY_BE_KNOWN = "mayBeKnown";
-/** Less than the service takes at once: their names stand in an address, of which proxies take 8 KiB. */
+/** Less than the service takes at once: the ids stand in an address, of which proxies take 8 KiB. */
 const MAX_IDS = 50;
 const PATH = "/api/agent-traces/known";
 type KnownRows = ReturnType<typeof prepareKnownRows>;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-/** Has sessions asked for before they are sent, where it is not known here what was. Call in a transaction. */
+/** Has the server asked which sessions it knows before any is sent, where this machine remembers none. Call in a transaction. */
 export function expectKnown(capture: Capture): void {
   const { sessions = 0 } = capture.rows.countSessions.get() ?? {};
   if (sessions === 0) writeSetting(capture, MAY_BE_KNOWN, true);
 }
 
-/** Asks no more, once all that was there when the machine was connected was sent. @param isRead whether the pass read all that there is */
+/** Ends the asking, once all that was there at connecting was sent. @param isRead whether the pass read all that there is */
 export function endKnown({ capture, hasAnswered, stopped, setback }: Exchange, isRead: boolean): void {
   const isSent = hasAnswered && stopped === undefined && setback === undefined;
   if (isRead && isSent && readSetting(capture, MAY_BE_KNOWN)) capture.rows.dropSetting.run(MAY_BE_KNOWN);
 }
 
 /**
- * Leaves sessions that wait, and what entries say of them, with the device that told them; one that went on since is told as a whole, and
- * in entries from there on. A server that does not say what it has is sent everything. @returns false when it cannot say so now
+ * Leaves waiting sessions that the server knows, and their entries, to the device that sent them. A session that went on since is sent as a
+ * whole, and its entries from there on. A server that does not say what it has is sent everything.
+ * @returns false when the server cannot answer now
  */
 export async function leaveKnown(exchange: Exchange): Promise<boolean> {
   const { capture } = exchange;
@@ -62,7 +63,7 @@ function leave({ rows }: Capture, own: KnownRows, known: readonly Fields[]): voi
   }
   own.dropEntries.run(JSON.stringify(until));
   for (const { repo, acknowledged, attempted } of rows.streams.all()) {
-    // None of the numbers behind it was given to the server yet.
+    // No number after this one was sent to the server yet.
     const after = Math.max(attempted, acknowledged);
     for (const close of own.closeGaps) close.run({ repo, after });
   }

@@ -10,12 +10,12 @@ import { type CaptureParts, readCredentials } from "./state.ts";
  * and what it answers is passed back. What the messages mean is the server's matter.
  */
 
-/** Where messages go, where it is not the server that this machine is connected to. */
+/** For another server than the one that this machine is connected to. */
 export interface BridgeOptions {
   readonly url?: string | undefined;
   /** A read token, or a device's. */
   readonly token?: string | undefined;
-  /** Whether the address may be one of http elsewhere. */
+  /** Whether the address may be plain http of another machine. */
   readonly insecure?: boolean | undefined;
 }
 
@@ -24,11 +24,11 @@ export type Bridge = (line: string) => Promise<string | undefined>;
 
 const VERSION = "io.modelcontextprotocol/protocolVersion";
 
-/** Makes a bridge. @throws Error when nobody says where to, or with which token */
+/** Makes a bridge. @throws Error when neither the options nor a connection give an address and a token */
 export function openBridge({ machine }: CaptureParts, options: BridgeOptions): Bridge {
   const connectionNow = connectionOf(machine, options);
   connectionNow();
-  // What `initialize` agreed on, which later messages name in a header.
+  // The protocol version that `initialize` agreed on; later messages repeat it in a header.
   let agreed: string | undefined;
   return async (line) => {
     const message = parseJson(line);
@@ -42,7 +42,7 @@ export function openBridge({ machine }: CaptureParts, options: BridgeOptions): B
   };
 }
 
-/** Where messages go, and with which token. @throws Error when nobody says so */
+/** The address and the token for messages. @throws Error where there are none */
 type Connection = () => { readonly url: string; readonly token: string };
 
 /** Looked up with each message: the machine's token is replaced while agents run, and its server may move. */
@@ -91,14 +91,14 @@ function headersOf(message: Record<string, unknown>, agreed: string | undefined)
   };
 }
 
-/** A header's value; what no header can hold goes in Base64, as the protocol has it. */
+/** A header's value. Text that no header can hold goes in Base64, as the protocol says. */
 const headerText = (text: string): string =>
   /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
 function lineOf(answer: Answer, id: unknown): string {
   if (answer.kind === "later") return errorLine(id, -32000, `Reckon cannot answer: ${answer.reason}.`);
   const message = answer.kind === "ok" ? asObject(parseJson(answer.text)) : answer.body;
-  // A refusal before the message was read names none.
+  // A refusal that was sent before the message was read names no id.
   if (message.jsonrpc === "2.0") return JSON.stringify({ ...message, id });
   return errorLine(id, -32000, `Reckon cannot answer: ${answer.kind === "ok" ? "its reply is none" : answer.reason}.`);
 }

@@ -4,13 +4,13 @@ import { clearRejection, type Exchange } from "./exchange.ts";
 import { putOff } from "./schedule.ts";
 import { type Capture, type Credentials, readSetting, writeCredentials, writeSetting } from "./state.ts";
 
-/** A server that this machine was sent on to. */
+/** A server that the team moved to, as the server before it said. */
 export interface Move {
   readonly from: string;
   readonly to: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Why it did not go there; null where it did. */
+  /** Why the machine did not follow; null where it did. */
   readonly problem: string | null;
 }
 const MOVE = "move";
@@ -19,9 +19,9 @@ const MOVE = "move";
 export const lastMove = (capture: Capture): Move | undefined => readSetting<Move>(capture, MOVE) ?? undefined;
 
 /**
- * Follows the team to another server, once a pass: where that one answers and knows this machine, it is the server from then on. What it
- * has and has not is what its first answers tell, so nothing that waits is touched.
- * @returns whether it was followed; else the exchange has ended, with the reason, and it is tried again later
+ * Follows the team to another server, once a pass. If that server answers and knows this machine, it is the machine's server from then on.
+ * Its first answers tell what it has, so nothing that waits is touched.
+ * @returns whether the machine followed; if not, the exchange has ended with the reason, and a later pass tries again
  */
 export async function follow(exchange: Exchange): Promise<boolean> {
   const { capture, credentials, movedTo } = exchange;
@@ -45,7 +45,7 @@ export async function follow(exchange: Exchange): Promise<boolean> {
   capture.transact(() => {
     writeSetting(capture, MOVE, { from: credentials.url, to: found.url, at, problem: null } satisfies Move);
     clearRejection(capture);
-    // Whatever was put off, was so with the old server.
+    // Tasks were put off because of the old server.
     capture.rows.clearSchedule.run();
   });
   return true;
@@ -64,7 +64,7 @@ async function judge(credentials: Credentials, movedTo: string): Promise<Judged>
   const answer = await ask(url, "/api/policy", { token: credentials.token, timeoutMs: 10_000 });
   if (answer.kind === "ok") return { url };
   const next = movedToOf(answer);
-  // One that sent the team on again knows this machine, too: it is followed with the next pass.
+  // A server that the team has left again knows this machine, too. The next pass follows further.
   if (next !== undefined && next !== credentials.url) return { url };
   if (next !== undefined) return { problem: `${url} sends back to ${next}` };
   return {
@@ -72,7 +72,7 @@ async function judge(credentials: Credentials, movedTo: string): Promise<Judged>
   };
 }
 
-/** No less private than the address before. @throws Error saying what is wrong with it */
+/** The new address, which must be no less private than the one before. @throws Error saying what is wrong with it */
 function addressFrom(before: string, movedTo: string): string {
   const { protocol, hostname } = new URL(before);
   if (!/^https?:\/\//i.test(movedTo)) throw new Error(`"${movedTo.slice(0, 200)}" is not the address of a server`);

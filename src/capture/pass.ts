@@ -65,14 +65,14 @@ export async function runPass(capture: Capture, options: PassOptions = {}): Prom
     } finally {
       release();
     }
-    // Rung after the last look, while the lock was still held: its own process gave up.
+    // A hook may have rung after the last look, while the lock was still held. Its own process gave up, so this one goes on.
     if (!hasRings(capture)) return result;
   }
 }
 
 /**
- * What was recorded for one server must not reach the next, nor be read as an earlier program would: a process may have waited, or
- * watched, while that changed.
+ * Throws where the machine was disconnected, or a newer program took over the database, while this process waited or watched: records for
+ * one server must not reach the next, nor be read as an older program would.
  */
 function mustBeInPlace(capture: Capture): void {
   if (!capture.isInPlace()) throw new Error("this machine was disconnected meanwhile");
@@ -91,7 +91,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if (!credentials) throw new Error(NOT_CONNECTED);
   const rang = takeRings(capture);
   holdQuiet(capture);
-  // The clock was ahead when the machine was connected: what comes from now on is to be read whatever it said then.
+  // The clock was ahead when the machine was connected. What comes from now on is to be read all the same.
   if ((readSetting<number>(capture, SINCE) ?? 0) > capture.clock.now())
     writeSetting(capture, SINCE, capture.clock.now());
   const exchange = new Exchange(capture, credentials, options.force);
@@ -111,13 +111,13 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     forgetUnknown(capture);
     await sweep.run({
       mode: policy.captureMode,
-      // What was read so long ago is not recognised any more.
+      // What was read before this instant may have been forgotten, and would be recorded again.
       since: Math.max(since, readSetting<number>(capture, FORGOTTEN) ?? 0),
     });
     findCommits(capture);
   }
   if (sending) await talk(exchange);
-  // It may move while something is sent.
+  // The team may move while something is sent.
   if (await follow(exchange)) await talk(exchange);
   const unread = quiet ?? (sweep.isFull ? "outbox-full" : undefined);
   endKnown(exchange, unread === undefined);

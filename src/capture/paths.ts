@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import native, { win32 } from "node:path";
 import type { SessionHead } from "./session-head.ts";
 
-/** The names of the person's home folder: agents name what lies in it by its own, where `HOME` leads there through a link. */
+/** The names of the person's home folder: as `HOME` says it and, where that is a link, its own, which agents use. */
 export function homePathsOf(home: string): readonly string[] {
   const names = [native.resolve(home)];
   try {
@@ -17,7 +17,7 @@ type System = typeof win32;
 /** How a path of Windows begins, also where its transcript is read elsewhere. */
 const OF_WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
 
-/** A path as the repository knows it; outside of it without the person's home folder. @param homePaths see `homePathsOf` */
+/** A path within the repository; a path outside of it without the person's home folder. @param homePaths see `homePathsOf` */
 export function pathIn(
   { cwd, root, below }: Pick<SessionHead, "cwd" | "root" | "below">,
   path: string,
@@ -26,13 +26,13 @@ export function pathIn(
   const system = OF_WINDOWS.test(cwd ?? path) ? win32 : native;
   const absolute = system.isAbsolute(path) ? path : cwd === undefined ? undefined : system.resolve(cwd, path);
   if (absolute === undefined) return path;
-  // By the folder as the agent names it, which may be reached through links, else by the work tree's own name.
-  // A session that was put down to a repository by what it edited there works in none of its folders.
+  // First by the folder as the agent names it, which may be reached through links, then by the work tree's own name. A session that was put
+  // down to a repository by what it edited there works in none of its folders.
   const own = cwd === undefined || (root && below === undefined) ? undefined : within(system, cwd, absolute);
   const inside =
     own === undefined ? root && within(system, root, absolute) : posix(system, system.join(below ?? "", own));
   if (inside) return inside;
-  // Agents name a drive of Windows c: as well as C:, and lean slashes both ways.
+  // Agents name a drive of Windows c: as well as C:, with slashes of either kind.
   const atHome = homePaths.map((name) => within(system, name, absolute)).find((path) => path !== undefined);
   return atHome === undefined ? system.normalize(absolute) : `~/${atHome}`;
 }

@@ -25,8 +25,8 @@ export const knownPolicy = (capture: Capture): KnownPolicy | undefined => readSe
 const PATH = "/api/policy";
 
 /**
- * Asks for the team's policy; an unchanged one costs a 304. Where none can be had, the one known before rules on, and without one nothing
- * is recorded. A server that cannot say it, or does not know the machine, is not asked for more.
+ * Asks for the team's policy; an unchanged one costs a 304. Without an answer the last known policy holds, and without any nothing is
+ * recorded. A server that cannot answer, or does not know the machine, is asked nothing more in this pass.
  */
 export async function askPolicy(exchange: Exchange): Promise<void> {
   const { capture } = exchange;
@@ -41,7 +41,7 @@ function learnPolicy(capture: Capture, answer: Answer & { readonly kind: "ok" })
   const known = knownPolicy(capture);
   const now = capture.clock.now();
   const mode = MODES.find((each) => each === answer.body.captureMode);
-  // Written by a newer server: what it allows is not known, so nothing is.
+  // A mode of a newer server: what it allows is not known, so nothing is.
   if (answer.status !== 304 && !mode)
     capture.log.warn("policy_not_understood", { captureMode: asText(answer.body.captureMode) ?? null });
   const policy: KnownPolicy =
@@ -57,7 +57,7 @@ function learnPolicy(capture: Capture, answer: Answer & { readonly kind: "ok" })
         };
   capture.transact(() => {
     writeSetting(capture, SETTING, policy);
-    // What was sent of them since it changed was stored without text.
+    // Brains that were sent after the change were stored without text. Once text may leave again, they are published anew.
     if (mode !== known?.captureMode && (mode === "off" || mode === "metadata"))
       capture.rows.forgetBrains.run({ since: 0 });
     if (policy.captureMode === "off") beginQuiet(capture, "policy", null);
@@ -75,10 +75,7 @@ function beginQuiet(capture: Capture, reason: QuietReason, until: number | null)
   rows.openQuiet.run(now, until, reason);
 }
 
-/**
- * Has what is open hold from now on also where the clock was set back behind its beginning, and for the day before: since when it is
- * wrong nobody knows.
- */
+/** Moves the beginning of an open window to a day ago where the clock was set back behind it: nobody knows since when the clock was wrong. */
 export function holdQuiet({ rows, clock }: Capture): void {
   rows.holdQuiet.run({ from: clock.now() - DAY_MS, now: clock.now() });
 }
@@ -98,16 +95,16 @@ const resume = (capture: Capture): void =>
     endQuiet(capture, "paused");
   });
 
-/** What a person says of it. */
+/** What a person may ask for. */
 export const recording = { pause, resume };
 
-/** When nothing was to be recorded, in milliseconds since the epoch; one that is open ends at infinity. */
+/** A span of time in which nothing was to be recorded, in milliseconds since the epoch; an open one ends at infinity. */
 export interface QuietWindow {
   readonly since: number;
   readonly until: number;
 }
 
-/** All that are known, as they stand now. */
+/** All windows that are known. */
 export const quietWindows = ({ rows }: Capture): QuietWindow[] =>
   rows.quiet.all().map(({ since, until }) => ({ since, until: until ?? Number.POSITIVE_INFINITY }));
 

@@ -3,7 +3,7 @@ import type { LocalDatabase, SessionRow } from "./rows.ts";
 /** Statements that are asked for seldom. */
 export const preparePruneRows = (db: LocalDatabase) => ({
   sourcePaths: db.prepare<[], string>("SELECT path FROM sources").pluck(),
-  // By sessions_by_change.
+  // Uses the index sessions_by_change.
   sentBefore: db.prepare<[number], Pick<SessionRow, "id" | "agent">>(
     "SELECT id, agent FROM sessions WHERE changed_at < ? AND revision <= sent",
   ),

@@ -10,12 +10,12 @@ import { type Capture, FORGOTTEN, readSetting, writeSetting } from "./state.ts";
 
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
-/** Agents begin in work trees of their own by the dozen; sessions that began in one know what it was of. */
+/** Agents make work trees by the dozen. Sessions that began in one remember its repository. */
 const KEEP_GONE_FOLDERS_MS = 30 * DAY_MS;
-/** Each may be as long as what is sent at once. */
+/** Each may be as long as a request. */
 const MAX_REJECTED = 100;
 const PRUNED_AT_ONCE = 50_000;
-/** So many free pages are kept for what comes next, of 4 KiB; and so many given back in one transaction. */
+/** Free pages of 4 KiB that are kept for what comes next, and that are given back in one transaction. */
 const KEPT_PAGES = 2_000;
 
 /** Forgets what the server has had for a week, what was read four months ago, and sessions that ended by then. */
@@ -36,7 +36,7 @@ export function prune(capture: Capture): void {
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
     rows.pruneRejected.run(now - KEEP_SEEN_MS, MAX_REJECTED);
     pruneReceipts(capture);
-    // What comes back is from before the horizon.
+    // A file that comes back is from before the horizon.
     for (const path of rows.sourcesBefore.all(now - KEEP_SEEN_MS)) if (!existsSync(path)) rows.dropSource.run(path);
     dropEnded(capture, now - KEEP_SEEN_MS);
   });
@@ -53,7 +53,7 @@ export function prune(capture: Capture): void {
 /** A setting: the version of the program that read last. */
 export const READ_BY = "readBy";
 
-/** Forgets what an earlier version of the program did not know: who was told that a newer one may, has that now. */
+/** Forgets the kinds of records that an earlier version did not know. People were told that a newer version may, and this is one. */
 export function forgetUnknown(capture: Capture): void {
   const version = programVersion();
   if (readSetting(capture, READ_BY) === version) return;
@@ -63,7 +63,7 @@ export function forgetUnknown(capture: Capture): void {
   });
 }
 
-/** Agents whose transcripts are named by their sessions, or by the first eight digits of those, and tell all that is known of them. */
+/** Agents that name each transcript by its session's id, or by the first eight digits of it, and keep all of a session there. */
 const NAMED_BY_SESSION = ["claude-code", "codex", "gemini-cli", "copilot-cli"];
 const EIGHT_DIGITS = /(?<![0-9a-z])[0-9a-f]{8}(?![0-9a-z])/g;
 
@@ -77,7 +77,10 @@ function dropEnded({ db }: Capture, before: number): void {
   }
 }
 
-/** What was read of thirty days when a machine was connected takes no room for ever. Files that an earlier version made stay as large. */
+/**
+ * Gives free pages back, so that the thirty days read at connecting do not take room for ever. Files that an earlier version made stay as
+ * large.
+ */
 function giveRoomBack({ db }: Capture): void {
   const freePages = () => db.pragma("freelist_count", { simple: true }) as number;
   for (let free = freePages(), before = Number.POSITIVE_INFINITY; free > KEPT_PAGES && free < before; ) {

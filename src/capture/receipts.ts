@@ -1,7 +1,7 @@
 import { DAY_MS } from "../kit/clock.ts";
 import type { Capture } from "./state.ts";
 
-/** What the server signed of a delivery that it took, as it was sent. */
+/** A receipt of a delivery, as the server signed and sent it. */
 export interface Receipt {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -20,12 +20,12 @@ const MAX_CHARS = 4_096;
 /** Keeps what a reply carries as `Reckon-Receipt`. @param body JSON, what was delivered */
 export function keepReceipt({ rows, clock }: Capture, path: string, body: string, receipt: string | null): void {
   if (receipt === null || receipt === "" || receipt.length > MAX_CHARS) return;
-  // First in every delivery, unless it has none.
+  // A delivery names its repository first, or after its version.
   const [, repo = '""'] = /^\{(?:"version":\d+,)?"repoKey":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
   rows.addReceipt.run(clock.now(), path, JSON.parse(repo), receipt);
 }
 
-/** Forgets those of more than a month ago, and all but the newest ten thousand. */
+/** Forgets receipts from more than a month ago, and all but the newest ten thousand. */
 export function pruneReceipts({ rows, clock }: Capture): void {
   rows.pruneReceipts.run(clock.now() - KEEP_MS, MAX_RECEIPTS);
 }

@@ -27,12 +27,12 @@ import { replySpan, type Span, type SpanParts, toolCallSpan, toolResultSpan, usa
 import type { Capture } from "./state.ts";
 import { type CaptureMode, entryText, outgoingJson, outgoingText } from "./texts.ts";
 
-/** What rules over what is recorded, for one pass. */
+/** The conditions under which one pass records. */
 export interface Terms {
   readonly mode: CaptureMode;
   /** Milliseconds since the epoch: what happened before is not recorded. */
   readonly since: number;
-  /** Whether it happened on another machine, where no pause of this one held. */
+  /** Whether the transcripts are from another machine, for which pauses of this one do not count. */
   readonly isForeign?: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Circumstances {
   readonly revises?: boolean;
   /** When it happened, where the record does not say; milliseconds since the epoch. */
   readonly fallbackAt?: number;
-  /** When its transcript was last known to be without it; milliseconds since the epoch. */
+  /** An instant at which its transcript did not hold it yet; milliseconds since the epoch. */
   readonly notBefore?: number;
   /** Whether it was written after its transcript had been read to its end: then it is new, whatever the clock said. */
   readonly isGrowth?: boolean;
@@ -64,7 +64,7 @@ interface Draft {
   isDirty: boolean;
 }
 
-/** Of what is known by its hash, see the table `seen`. */
+/** Length of the hashes in the table `seen`. */
 export const HASH_BYTES = 16;
 const MAX_COMMITS_A_RESULT = 20;
 const MAX_KIND_CHARS = 100;
@@ -81,7 +81,7 @@ export class Recorder {
   readonly #terms: Terms;
   readonly #homePaths: readonly string[];
   readonly #drafts = new Map<string, Draft>();
-  /** For one transaction: a person may pause while a pass goes on. */
+  /** Read anew for each transaction: a person may pause while a pass goes on. */
   #quiet: readonly QuietWindow[] | undefined;
   /** Events that were new. */
   recorded = 0;
@@ -98,7 +98,10 @@ export class Recorder {
     else this.#takeHappening(agent, event, circumstances);
   }
 
-  /** Where it works is needed to go on; what it is called is said of what happened. */
+  /**
+   * Learns folder, branch and the like always, because later events need them. A title is content: it is taken only where the event may be
+   * recorded.
+   */
   #takeFacts(agent: string, { title, ...facts }: SessionEvent, circumstances: Circumstances): void {
     const isSaid = title !== undefined && this.#isWanted(facts.at, circumstances);
     this.#learn(this.#draftOf(agent, facts.sessionId), isSaid ? { ...facts, title } : facts);
@@ -114,7 +117,7 @@ export class Recorder {
     this.recorded++;
     const draft = this.#draftOf(agent, sessionId);
     draft.revision ||= 1;
-    // The turn before ended with what came before this prompt.
+    // The turn before ends with the last event before this prompt.
     if (event.type === "prompt") this.#endTurn(draft);
     if (draft.head.cwd === undefined && cwd !== undefined) this.#learn(draft, { type: "session", sessionId, cwd });
     widen(draft.head, at);
@@ -122,7 +125,7 @@ export class Recorder {
     this.#record(draft, { ...event, at });
   }
 
-  /** What has no time of its own may have happened at any since its transcript was looked at last. */
+  /** Whether an event may be recorded. One without a time of its own may have happened at any instant since its transcript was last read. */
   #isWanted(at: string | undefined, { fallbackAt, notBefore, isGrowth = false }: Circumstances): boolean {
     const said = readInstant(at);
     const latest = said ?? fallbackAt ?? this.#capture.clock.now();
@@ -224,7 +227,7 @@ export class Recorder {
         this.#entry(draft, at, `${draft.id}:commit:${sha}`, { type: "commit", sha });
   }
 
-  /** A file's path as the repository knows it, also where the agent went over to another of its work trees. */
+  /** A file's path within the repository, also where the agent went over to another of its work trees. */
   #pathOf(draft: Draft, path: string): string {
     const { head } = draft;
     draft.repo ||= repositoryByEdit(this.#capture, head, path);
@@ -258,7 +261,7 @@ export class Recorder {
     this.#capture.rows.putSpan.run({ session: id, id: span.id, revision, body: outgoingJson(span) });
   }
 
-  /** @param name tells the entry from every other; one that was written is not written again */
+  /** @param name identifies the entry: under a name that was used before, nothing is written */
   #entry(draft: Draft, at: string | undefined, name: string, payload: Record<string, unknown>): void {
     if (!this.#isNew(`entry\n${draft.agent}\n${name}`)) return;
     const { id, agent, repo, head } = draft;
@@ -279,7 +282,7 @@ export class Recorder {
     if (span && span.endedAt !== endedAt) this.#put(draft, { ...span, endedAt });
   }
 
-  /** Some agents do not say on which branch they work: while they do, the work tree itself says it. */
+  /** Some agents do not say on which branch they work. Within an hour of the last event the work tree tells. */
   #findBranch(head: SessionHead): void {
     if (head.branch !== undefined || !head.root || head.endedAt === undefined) return;
     if (this.#capture.clock.now() - (readInstant(head.endedAt) ?? 0) < 60 * MINUTE_MS)

@@ -3,49 +3,55 @@ import { SECOND_MS } from "../kit/clock.ts";
 import { branchInHead, endOfFile, git, gitDirectory, IN_TABLES } from "./repository.ts";
 
 const MAX_LOG_BYTES = 256 * 1024;
-/** About as many as there are in so many bytes. */
+/** About as many lines as MAX_LOG_BYTES hold. */
 const MAX_LOG_LINES = 1_000;
-/** So many commits are looked at together, at most. */
+/** Commits that are examined at once, at most. */
 export const MAX_COMMITS = 50;
 
 export interface LoggedCommit {
   readonly sha: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The commits that it was put in place of one after the other, or is a copy of, as far as git writes that down where we read it. */
+  /** The commits that this one replaced or is a copy of, the latest first, as far as the reflog tells. */
   readonly amends: readonly string[];
 }
 
-/** What git writes down of a commit, and of the copy of one that it makes while it rebases, picks or applies it (git-rebase(1), git-cherry-pick(1), git-am(1)). */
+/**
+ * Lines of the reflog about a commit, and about the copy that git makes of one while it rebases, picks or applies it (git-rebase(1),
+ * git-cherry-pick(1), git-am(1)).
+ */
 const MADE =
   /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick|am)): ?(.*)$/;
-/** What of it puts the copy in place of the commit before, under a title that may be new. */
+/** Steps of a rebase whose copy replaces the commit before it, maybe under a new title. */
 const MELTS = /\((?:squash|fixup|reword)\)$/;
-/** What somebody gave other content before it went on, as where there was a conflict: it is of that work, too. */
+/** A rebase that went on after somebody changed the content, as after a conflict: the copy counts as work of that time, too. */
 const SOLVED = /\(continue\)$/;
 
-/** The title of a commit that `git merge --squash` left to be made, unless somebody wrote another; below it stands of which ones. */
+/**
+ * The title that `git merge --squash` prepares for the commit, unless somebody writes another. The text below it names the squashed
+ * commits.
+ */
 const SQUASHED = "Squashed commit of the following:";
 const SQUASHED_ONE = /^commit ([0-9a-f]{40,64})$/gm;
 
-/** How git writes down that it begins to rebase what HEAD was, on what it is now, and that it is done. */
+/** Lines of the reflog about a rebase: its start (of what HEAD was, onto what it is now) and its end. */
 const BEGUN = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t(?:rebase|pull)\b[^(]*\(start\)/;
 const DONE = /^\S+ \S+ [^\t]* (\d{9,11}) [+-]\d{4}\t(?:rebase|pull)\b[^(]*\(finish\)/;
 
-/** What is being rebased. */
+/** A rebase that is under way. */
 interface Rebase {
   readonly from: string;
   readonly onto: string;
-  /** Commits of which it made copies. */
+  /** Commits that it copied. */
   readonly copied: Set<string>;
-  /** Commits that it put others' changes into. */
+  /** Copies that took in the changes of other commits. */
   readonly melted: Set<string>;
 }
 
 /**
- * The commits that were made in a work tree, oldest first. A copy counts as made when what it is a copy of was: it is of the same work.
- * One that several were melted or squashed into is there for each of them.
- * @param since milliseconds since the epoch: of what came before, git is not asked which ones those were
+ * The commits that were made in a work tree, oldest first. A copy has the time of its original, because it is the same work. A commit that
+ * several were squashed into is listed once for each of them.
+ * @param since milliseconds since the epoch: for earlier commits git is not asked which ones were squashed into them
  */
 export function reflog(root: string, since: number): LoggedCommit[] {
   const log = new Reflog(root, since);
@@ -87,7 +93,7 @@ class Reflog {
     return [...made, ...this.#inPlaceOf(ones, sha)];
   }
 
-  /** @param melts whether it took the place of the commit before */
+  /** @param melts whether the copy replaced the commit before it */
   #copyAs(sha: string, title: string, before: string, melts: boolean): LoggedCommit[] {
     const of = this.#byTitle.get(title) ?? (melts ? this.#bySha.get(before) : undefined);
     if (of) this.#rebase?.copied.add(of.sha);
@@ -104,7 +110,10 @@ class Reflog {
     return [commit];
   }
 
-  /** Which commits others were melted into, once for each of those: git writes down of them only that they are there no more. */
+  /**
+   * The commits that others were squashed into, once for each of those. The reflog does not name those: they are the ones that the rebase
+   * did not copy.
+   */
   #meltedBy(doneAt: number): LoggedCommit[] {
     const rebase = this.#rebase;
     if (!rebase || rebase.melted.size === 0 || doneAt < this.#since) return [];
@@ -115,7 +124,7 @@ class Reflog {
     return [...melted].flatMap((sha) => this.#inPlaceOf(gone, sha));
   }
 
-  /** A commit that others' changes went into, once for each of those that were made in this work tree. */
+  /** A commit that took in the changes of others, once for each of those that were made in this work tree. */
   #inPlaceOf(others: readonly string[], sha: string): LoggedCommit[] {
     const known = others.slice(0, MAX_COMMITS).flatMap((other) => this.#bySha.get(other) ?? []);
     return known.map((one) => ({ sha, at: one.at, amends: amendsOf(one) }));
@@ -134,7 +143,7 @@ function reflogLines(root: string): string[] {
   }
 }
 
-/** The same lines where only git can read them, which tells of each what HEAD was then. */
+/** The same lines where only git can read them. It prints the new HEAD of each entry; the old one is that of the entry before. */
 function reflogInTables(root: string): string[] {
   const text = git(root, [
     "reflog",

@@ -31,7 +31,8 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   const { rows, clock } = capture;
   const known = rows.folder.get(folder);
   const now = clock.now();
-  // Another one may lie there soon after, or it gets an origin. By its first commit git finds it, which may take long.
+  // A minute, since another repository may lie there soon, or this one gets an origin. A day where the first commit names it, because git
+  // may take long to find that.
   const keptMs = known?.root && isByCommit(known.repo) && isStill(known.root, known.repo) ? DAY_MS : MINUTE_MS;
   if (known && now - known.lookedAt < keptMs && known.repo !== "") return known;
   const found = existsSync(folder) ? lookUp(folder) : known === undefined ? lookUpGone(folder) : undefined;
@@ -41,8 +42,8 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
 }
 
 /**
- * The repository of a session, which is looked up as long as it has none: it may have been made since, or got the first commit that
- * names it; and as long as that names it, for then it may have got an origin. What was found of its place goes into the head.
+ * The repository of a session. It is looked up again while the session has none (it may have been made since, or got its first commit), and
+ * while its first commit names it (it may have got an origin). The place that was found goes into the head.
  */
 export function repositoryFor(capture: Capture, head: SessionHead, known: string): string {
   if ((known !== "" && !isByCommit(known)) || head.cwd === undefined) return known;
@@ -53,7 +54,7 @@ export function repositoryFor(capture: Capture, head: SessionHead, known: string
   return repo;
 }
 
-/** Has a session go on where it works now if it began above its repositories, or its work tree was moved or removed since. */
+/** Moves a session to the folder where it works now, if it began above its repositories, or its work tree was moved or removed since. */
 export function goOver(capture: Capture, head: SessionHead, known: string, cwd: string): void {
   if (head.root && existsSync(head.root)) return;
   const { root, below, repo } = repositoryOf(capture, cwd);
@@ -61,7 +62,7 @@ export function goOver(capture: Capture, head: SessionHead, known: string, cwd: 
 }
 
 /**
- * The repository that a file was edited in by a session that began in none, as in a folder above several: it is of the first.
+ * The repository of a session that began in none, as in a folder above several: that of the file which is edited first.
  * @returns its key; `""` where it has none
  */
 export function repositoryByEdit(capture: Capture, head: SessionHead, file: string): string {
@@ -72,8 +73,8 @@ export function repositoryByEdit(capture: Capture, head: SessionHead, file: stri
 }
 
 /**
- * The work tree that a file lies in where that is another one of its session's repository: agents go over to one that they make.
- * @returns its top as the file's path calls it, and without links
+ * The other work tree of the session's repository that a file lies in, if it does: agents go over to one that they make.
+ * @returns its top as the file's path spells it, and without links
  */
 export function otherTreeOf(
   capture: Capture,
@@ -82,7 +83,7 @@ export function otherTreeOf(
   file: string,
 ): { readonly top: string; readonly root: string } | undefined {
   const top = root && repo !== "" && isAbsolute(file) ? topOf(dirname(file)) : undefined;
-  // Without asking git where that can tell nothing: it is asked for each edit.
+  // git is not asked where it can tell nothing, because this is called for each edit.
   if (top === undefined || top === root || !isStill(top, repo)) return undefined;
   const other = repositoryOf(capture, top);
   return other.root && other.root !== root && other.repo === repo ? { top, root: other.root } : undefined;
@@ -90,7 +91,7 @@ export function otherTreeOf(
 
 const isByCommit = (repo: string) => repo.startsWith(BY_COMMIT);
 
-/** Whether a work tree is still of the repository that it was of, as far as its origin says. */
+/** Whether a work tree still belongs to a repository, as far as its origin says. */
 export function isStill(root: string, repo: string): boolean {
   try {
     const named = namedByOrigin(root, commonDirectory(join(root, ".git")));
@@ -116,7 +117,7 @@ function lookUp(folder: string): Repository {
     return {
       root,
       below: relative(root, real),
-      // The first commit that a shallow clone has is the first of that clone alone (gitrepository-layout(5), shallow).
+      // In a shallow clone the oldest commit is the first of that clone alone (gitrepository-layout(5), shallow).
       repo: namedByOrigin(root, common) ?? (existsSync(join(common, "shallow")) ? "" : firstCommit(root)),
     };
   } catch {
@@ -125,10 +126,10 @@ function lookUp(folder: string): Repository {
   }
 }
 
-/** Where agents have git make work trees within that of the repository, which are removed when their work is done. */
+/** Where agents have git make work trees within the repository's own. They are removed when their work is done. */
 const MADE_WITHIN = /^(.+)[\\/](?:\.claude[\\/]worktrees|\.worktrees)[\\/][^\\/]+(?:[\\/](.*))?$/;
 
-/** The repository of such a work tree that is gone; what its top was is nobody's any more. @returns undefined for any other folder */
+/** The repository of such a work tree that is gone, which has no top any more. @returns undefined for any other folder */
 function lookUpGone(folder: string): Repository | undefined {
   const [, top = "", below = ""] = MADE_WITHIN.exec(folder) ?? [];
   return top !== "" && existsSync(join(top, ".git")) ? { root: null, below, repo: lookUp(top).repo } : undefined;
@@ -141,11 +142,11 @@ function topOf(folder: string): string | undefined {
   }
 }
 
-/** Far more than what git writes down of a repository in one file, but for logs. */
+/** Far more than the files of a repository that are read here have, but for logs. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * The end of a file that git keeps, or all of it. Whoever made the repository may have put something there that keeps a reader waiting.
+ * The end of a file that git keeps, or all of it. Does not wait, because whoever made the repository may have put a pipe there.
  * @param most bytes
  * @throws Error where there is no file
  */
@@ -201,20 +202,20 @@ function keyOf(root: string, origin: string): string | undefined {
   return (whole && repoKeyOf(whole)) || key;
 }
 
-/** Names by which hosts take SSH, some of them where only port 443 is open: the repositories are those that HTTPS has. */
+/** Other names of hosts for SSH, some of them for networks where only port 443 is open. The repositories are those that HTTPS has. */
 const OTHER_HOSTS: readonly (readonly [RegExp, string])[] = [
   [/^(?:ssh\.(?=github\.com\/)|altssh\.(?=gitlab\.com\/|bitbucket\.org\/))/, ""],
   [/^ssh\.dev\.azure\.com\/v3\/([^/]+\/[^/]+)\//, "dev.azure.com/$1/_git/"],
 ];
 
 /**
- * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port
- * or `.git`.
- * @returns undefined for a folder of the machine, and for what is no such address: a part of it may be a password
+ * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port or
+ * `.git`.
+ * @returns undefined for a folder of the machine, and for anything that is no such address: a part of it may be a password
  */
 export function repoKeyOf(address: string): string | undefined {
   const url = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/]*@)?([^/:@]+)(?::\d*)?\/(.+)$/i.exec(address);
-  // What names a scheme is no address of scp's, whose host git would take the scheme for.
+  // An address with a scheme is not of scp's form: git would take the scheme for the host.
   const scp = /:\/\/|::/.test(address) ? undefined : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\\)(.+)$/.exec(address);
   const [, host, path] = url ?? scp ?? [];
   if (!host || !path) return undefined;
@@ -227,7 +228,7 @@ export function repoKeyOf(address: string): string | undefined {
   return isNamed && !/\p{Cc}/u.test(key) ? key : undefined;
 }
 
-/** Stands in HEAD where references are kept in tables that only git reads (git-init(1), --ref-format). */
+/** The branch that HEAD names where references are kept in tables that only git reads (git-init(1), --ref-format). */
 export const IN_TABLES = ".invalid";
 
 /** The branch that a work tree stands on now (gitrepository-layout(5), HEAD). @returns undefined where it stands on none */
@@ -236,7 +237,7 @@ export function branchNow(root: string): string | undefined {
   return branch === IN_TABLES ? git(root, ["symbolic-ref", "--quiet", "--short", "HEAD"])?.trim() : branch;
 }
 
-/** What HEAD itself says. */
+/** The branch that the file HEAD names. */
 export function branchInHead(root: string): string | undefined {
   try {
     const head = endOfFile(join(gitDirectory(join(root, ".git")), "HEAD"));
@@ -256,9 +257,9 @@ function firstCommit(root: string): string {
 const NO_PROGRAMS = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
 
 const OF_THIS_REPOSITORY = {
-  // A partial clone would fetch what it lacks, by whatever program it says.
+  // For a partial clone git would fetch what it lacks, by whatever program the repository names.
   GIT_ALLOW_PROTOCOL: "none",
-  // Whatever a hook of git's starts is told of the repository that it belongs to (githooks(5)), which need not be the one asked about.
+  // A hook of git's passes on which repository it belongs to (githooks(5)), which need not be the one asked about.
   GIT_DIR: undefined,
   GIT_WORK_TREE: undefined,
   GIT_INDEX_FILE: undefined,

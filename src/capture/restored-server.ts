@@ -2,18 +2,24 @@ import { MINUTE_MS } from "../kit/clock.ts";
 import { ask } from "./client.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 
-/* A server that was restored from a backup or a replica knows less than it acknowledged; what is kept here fills it up again. */
+/*
+ * A server that was restored from a backup or a replica has lost part of what it acknowledged. This machine still has it, and sends it
+ * again.
+ */
 
-/** A setting: when that was noticed last, in milliseconds since the epoch. */
+/** A setting: when a restore of the server was noticed last, in milliseconds since the epoch. */
 export const SERVER_WAS_RESTORED = "serverWasRestored";
 /** A setting: the name of the server's log, which is another after each restore. */
 const LOG = "log";
-/** A setting: whether every stream is to be asked how far it stands there. Stays until all were. */
+/** A setting: whether the server is still to be asked for the last number that it has of every stream. */
 const ALL_STREAMS = "allStreams";
-/** What this machine's clock may have been set back by meanwhile. */
+/** Allowance for a clock of this machine that was set back meanwhile. */
 const MARGIN_MS = 60 * MINUTE_MS;
 
-/** Compares the log's name with the one that was told before. What was acknowledged under that one may be lost. */
+/**
+ * Compares the name of the server's log with the one heard last. Another name means a restore: what was acknowledged under the old one may
+ * be lost.
+ */
 export function heedLog(capture: Capture, log: string | null): void {
   const known = readSetting<string>(capture, LOG);
   if (log === null || log === known) return;
@@ -24,8 +30,8 @@ export function heedLog(capture: Capture, log: string | null): void {
 }
 
 /**
- * Whether a server is known by another log than the one that was told before, and was restored since. False where it does not say so.
- * @param token what the server knows this machine by now
+ * Whether the server at an address has another log than the one heard last, so was restored since. False where it does not say.
+ * @param token the token by which the server knows this machine now
  */
 export async function wasRestored(capture: Capture, url: string, token: string): Promise<boolean> {
   const known = readSetting<string>(capture, LOG);
@@ -34,7 +40,10 @@ export async function wasRestored(capture: Capture, url: string, token: string):
   return answer.kind === "ok" && answer.log !== null && answer.log !== known;
 }
 
-/** How far a server has each stream of a binding, by repository; none where it does not know that any more, or does not say. */
+/**
+ * The last number that a server has of each stream of a binding, by repository. Empty where it does not know the binding any more, or does
+ * not say.
+ */
 export async function streamsThere(
   { rows }: Capture,
   { url, token }: Credentials,
@@ -58,8 +67,9 @@ export function noteRestored(capture: Capture): void {
 export const asksAllStreams = (capture: Capture): boolean => readSetting<boolean>(capture, ALL_STREAMS) === true;
 
 /**
- * Lets sessions and brains be sent again, once every stream was asked and none refilled yet. A log is cut off at one instant: what was
- * acknowledged before the newest entry that it still has, it has as well. All that is kept where no such entry is known.
+ * Marks sessions and brains to be sent again. Call once every stream was asked and none was refilled yet. A log is cut off at one instant:
+ * what was acknowledged before the newest entry that the server still has is there as well. Where no such entry is known, everything is
+ * sent again.
  */
 export function sendAgain(capture: Capture): void {
   const { rows } = capture;

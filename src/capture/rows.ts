@@ -58,7 +58,7 @@ export function prepareRows(db: LocalDatabase) {
   const SOURCE = `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources`;
   const STREAM = "SELECT repo, next_seq AS nextSeq, acknowledged, attempted FROM streams";
   const SESSION = `SELECT id, agent, repo, head, revision, sent, changed_at AS changedAt FROM sessions`;
-  /** Those from before an instant, and all but so many. */
+  /** Deletes the rows from before an instant, and all but the newest so many. */
   const prune = (table: string) =>
     db.prepare<[number, number]>(`DELETE FROM ${table} WHERE at < ? OR id <= (SELECT max(id) FROM ${table}) - ?`);
   return {
@@ -84,7 +84,7 @@ export function prepareRows(db: LocalDatabase) {
     pruneSeen: db.prepare<[number, number]>(
       "DELETE FROM seen WHERE hash IN (SELECT hash FROM seen WHERE at < ? ORDER BY at LIMIT ?)",
     ),
-    // Rises, or changes nothing.
+    // Changes a call only where its output grew.
     raiseCall: db.prepare<[string, number, number]>(
       `INSERT INTO calls (id, output, at) VALUES (?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET output = excluded.output, at = excluded.at WHERE excluded.output > output`,
@@ -105,19 +105,19 @@ export function prepareRows(db: LocalDatabase) {
     resendSessions: db.prepare<[{ since: number | null }]>(
       "UPDATE sessions SET sent = 0 WHERE @since IS NULL OR sent_at >= @since",
     ),
-    // None was sent by the device that this is now: one that goes on is sent as a whole.
+    // The device that this is now has sent none of them: a session that goes on is sent as a whole.
     disownSessions: db.prepare<[]>("UPDATE sessions SET sent_at = NULL, sent = iif(revision > sent, 0, sent)"),
     countSessions: db.prepare<[], { sessions: number; unsent: number }>(
       "SELECT count(*) AS sessions, count(*) FILTER (WHERE revision > sent) AS unsent FROM sessions WHERE revision > 0",
     ),
-    // By sessions_by_change.
+    // Uses the index sessions_by_change.
     recentSessions: db.prepare<[number], SessionRow>(`${SESSION} WHERE changed_at >= ? ORDER BY changed_at`),
 
     addPrompt: db.prepare<[{ session: string; number: number; revision: number; body: string }]>(
       `INSERT INTO prompts (session, number, revision, body, bytes) VALUES (@session, @number, @revision, @body, octet_length(@body))`,
     ),
     prompts: db.prepare<[string], string>("SELECT body FROM prompts WHERE session = ? ORDER BY number").pluck(),
-    // By prompts_by_revision alone: none where all were sent.
+    // Uses the index prompts_by_revision alone. 0 where all were sent.
     unsentPromptBytes: db
       .prepare<[{ session: string; sent: number }], number>(
         `SELECT coalesce(sum(bytes), 0) FROM prompts WHERE session = @session
@@ -130,7 +130,7 @@ export function prepareRows(db: LocalDatabase) {
       `INSERT OR REPLACE INTO spans (session, id, revision, body, bytes)
        VALUES (@session, @id, @revision, @body, octet_length(@body))`,
     ),
-    // By spans_by_revision.
+    // Uses the index spans_by_revision.
     spansAfter: db.prepare<[string, number], SpanRow>(
       "SELECT session, id, revision, body FROM spans WHERE session = ? AND revision > ? ORDER BY revision, id",
     ),
@@ -183,7 +183,7 @@ export function prepareRows(db: LocalDatabase) {
     replaceEntry: db.prepare<[string, string, number]>(
       "UPDATE entries SET payload = ?, at = NULL WHERE repo = ? AND seq = ?",
     ),
-    // By the primary key.
+    // Uses the primary key.
     entriesAfter: db.prepare<[string, number, number], EntryRow>(
       "SELECT seq, at, payload FROM entries WHERE repo = ? AND seq > ? ORDER BY seq LIMIT ?",
     ),
@@ -192,7 +192,7 @@ export function prepareRows(db: LocalDatabase) {
         "SELECT payload FROM entries WHERE repo = ? AND json_extract(payload, '$.sessionId') = ? ORDER BY seq",
       )
       .pluck(),
-    // Aside first, so that no number is there twice in between.
+    // First to negative numbers, so that no number occurs twice in between.
     shiftEntries: [
       db.prepare<[{ repo: string; after: number; by: number }]>(
         "UPDATE entries SET seq = -(seq + @by) WHERE repo = @repo AND seq > @after AND @by <> 0",
@@ -209,16 +209,16 @@ export function prepareRows(db: LocalDatabase) {
         "SELECT max(e.sent_at) FROM entries e JOIN streams s ON s.repo = e.repo AND e.seq <= s.acknowledged",
       )
       .pluck(),
-    // Not what a server that was restored has to get again.
+    // Entries that a restored server has to get again stay.
     pruneEntries: db.prepare<[number]>(
       "DELETE FROM entries WHERE sent_at < ? AND seq <= (SELECT acknowledged FROM streams s WHERE s.repo = entries.repo)",
     ),
-    // By the primary key: what was acknowledged is not looked at.
+    // Uses the primary key: acknowledged entries are not read.
     countEntries: db.prepare<[], { waiting: number; bytes: number }>(
       `SELECT count(*) AS waiting, coalesce(sum(octet_length(e.payload)), 0) AS bytes
        FROM streams s CROSS JOIN entries e ON e.repo = s.repo AND e.seq > s.acknowledged`,
     ),
-    // By spans_by_revision alone.
+    // Uses the index spans_by_revision alone.
     waitingSpanBytes: db
       .prepare<[], number>(
         `SELECT coalesce(sum(p.bytes), 0) FROM sessions s JOIN spans p ON p.session = s.id AND p.revision > s.sent
@@ -254,7 +254,7 @@ export function prepareRows(db: LocalDatabase) {
       "SELECT since, until, reason FROM quiet ORDER BY since",
     ),
     openQuiet: db.prepare<[number, number | null, string]>("INSERT INTO quiet (since, until, reason) VALUES (?, ?, ?)"),
-    // Whoever ended it says so: it is over whatever the clock is set to.
+    // Marked as ended, so that it stays over when the clock is set back.
     endQuiet: db.prepare<[number, string, number]>(
       "UPDATE quiet SET until = ?, reason = 'ended' WHERE reason = ? AND (until IS NULL OR until > ?)",
     ),
@@ -287,7 +287,7 @@ export function prepareRows(db: LocalDatabase) {
       "SELECT version, manifest, sent_at AS sentAt FROM brains WHERE repo = ?",
     ),
     brains: db.prepare<[], { repo: string; manifest: string }>("SELECT repo, manifest FROM brains ORDER BY repo"),
-    // Published anew with the next pass, under the next version.
+    // The next pass publishes them anew, under the next version.
     forgetBrains: db.prepare<[{ since: number }]>(
       "UPDATE brains SET sent_at = NULL, manifest = '{}' WHERE coalesce(sent_at, @since) >= @since",
     ),

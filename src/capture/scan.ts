@@ -45,7 +45,8 @@ export interface ScanOptions {
 }
 
 /**
- * Reads what would be sent, session by session, without sending or remembering anything: on a database of its own, which goes with it.
+ * Reads what would be sent, session by session. Sends and remembers nothing: it works on a database of its own, which is removed
+ * afterwards.
  * @returns false when there was more than `maxBytes`: the last session may be cut short, and later ones are missing
  */
 export async function scan(
@@ -72,7 +73,7 @@ export async function scan(
   }
 }
 
-/** Takes the names of open files away, so that one that is ended midway leaves nothing of what it read. Windows keeps what is open. */
+/** Removes the names of open files, so that a scan that is killed leaves nothing of what it read. Windows keeps open files. */
 function dropNames(folder: string, platform: NodeJS.Platform): void {
   for (const { name } of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile()))
     if (platform !== "win32") rmSync(join(folder, name));

@@ -2,7 +2,7 @@ import { MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
 import { systemRandom } from "../kit/random.ts";
 import type { Capture } from "./state.ts";
 
-/** What waits for its time; each is one row. */
+/** Tasks that are done at intervals or were put off; one row each. */
 export type Task =
   | "server"
   | "telemetry"
@@ -23,7 +23,7 @@ const MAX_PAUSE_MS = 60 * MINUTE_MS;
 /** Between 0 and 1. */
 export const chanceOf = (): number => systemRandom(4).readUInt32BE() / 2 ** 32;
 
-/** Whether a task may be done now. A clock that was set back does not hold it up for longer than its longest pause. */
+/** Whether a task may be done now. A time further away than the longest pause counts as past: the clock was set back since. */
 export function isDue({ rows, clock }: Capture, task: Task, longestMs = 25 * 60 * MINUTE_MS): boolean {
   const row = rows.schedule.get(task);
   return !row || clock.now() >= row.nextAt || row.nextAt - clock.now() > longestMs;

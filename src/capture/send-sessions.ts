@@ -7,7 +7,7 @@ import { allowedNow, outgoingJson } from "./texts.ts";
 
 const MAX_SESSIONS = 20;
 const MAX_SPANS = 4_000;
-/** Held several times over while it is sent, by a process that is a guest on its machine. */
+/** Bytes of one request. Several copies are in memory while it is sent, in a process that is a guest on its machine. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_REJECTED_CHARS = 1024 * 1024;
 const PATH = "/api/agent-traces/ingest";
@@ -20,7 +20,10 @@ interface Part {
   readonly revision: number;
   /** Without its prompts. */
   readonly bytes: number;
-  /** 0 for a part without prompts. A session's last one has all of them, where one is new: a member that is sent replaces the one before. */
+  /**
+   * Bytes of the prompts; 0 for a part without. A session's last part has all its prompts where one is new, because a sent member replaces
+   * the earlier one.
+   */
   readonly promptBytes: number;
 }
 
@@ -41,7 +44,7 @@ export async function sendSessions(exchange: Exchange): Promise<boolean> {
   return true;
 }
 
-/** Sessions of the first one's repository, as many as fit together; no more than that is read. */
+/** The first sessions of one repository, as many as fit into a request; no more are read. */
 function nextBatch(exchange: Exchange, waiting: readonly SessionRow[]): Part[] {
   const batch: Part[] = [];
   let bytes = 0;
@@ -54,12 +57,12 @@ function nextBatch(exchange: Exchange, waiting: readonly SessionRow[]): Part[] {
   return batch;
 }
 
-/** As many revisions as fit; one that does not by itself is there with all of its spans, and sent in pieces. */
+/** The spans of as many revisions as fit. A revision that does not fit by itself comes with all of its spans, and is sent in pieces. */
 function partOf({ capture: { rows } }: Exchange, row: SessionRow): Part {
   const first: SpanRow[] = [];
   let bytes = row.head.length;
   let beyond: number | undefined;
-  // One by one: what does not fit is not held.
+  // One by one, so that spans that do not fit are not read.
   for (const span of rows.spansAfter.iterate(row.id, row.sent)) {
     if (bytes + span.body.length > MAX_BYTES || first.length === MAX_SPANS) {
       beyond = span.revision;
@@ -115,8 +118,8 @@ function acknowledge(exchange: Exchange, batch: readonly Part[]): void {
 }
 
 /**
- * A session whose part is refused: without spans, to see whether they are at fault; then in halves, until one stands alone. Nothing is at
- * fault where the line is too slow for it.
+ * Sends a session whose part was refused: without spans, to see whether they are at fault; then in halves, until one stands alone. Where
+ * the line is too slow (408), nothing is at fault, and only less is sent at once.
  */
 async function sendAlone(exchange: Exchange, part: Part, answer: Answer & { kind: "refused" }): Promise<boolean> {
   const { capture } = exchange;

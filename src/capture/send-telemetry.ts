@@ -6,18 +6,19 @@ import type { EntryRow, StreamRow } from "./rows.ts";
 import { writeSetting } from "./state.ts";
 import { allowedNow } from "./texts.ts";
 
-/** What a batch may hold: less than the service takes at once. */
+/** Entries of one request: fewer than the service takes at once. */
 const MAX_ENTRIES = 500;
-/** Held several times over while it is sent, by a process that is a guest on its machine. */
+/** Bytes of one request. Several copies are in memory while it is sent, in a process that is a guest on its machine. */
 const MAX_BYTES = 1024 * 1024;
 const PATH = "/api/telemetry/ingest";
 
-/** A setting: when the server knew numbers that were never sent from here, in milliseconds since the epoch. */
+/** A setting: when the server was found to have numbers that were never sent from here, in milliseconds since the epoch. */
 export const STATE_WAS_OLDER = "stateWasOlder";
 
 /**
- * Sends what waits of every repository's stream. A stream is first asked how far it stands on the server: one that lost numbers (it
- * was restored from a backup) is refilled from what is kept here; one that is ahead (this machine was) goes on behind it.
+ * Sends what waits in every repository's stream. First the server is asked for the last number that it has of the stream. Numbers that a
+ * restored server lost are sent again from what is kept here. Where the server is ahead, because this machine was restored, the stream goes
+ * on after the server's number.
  * @returns false when the server cannot take more now
  */
 export async function sendTelemetry(exchange: Exchange): Promise<boolean> {
@@ -50,7 +51,7 @@ async function askAllStreams(exchange: Exchange): Promise<boolean> {
   return true;
 }
 
-/** @returns the last number that the server has of a stream; `refused` where it says nothing of this one alone */
+/** @returns the last number that the server has of a stream; `refused` where it refuses this stream only */
 async function askStream(exchange: Exchange, repo: string): Promise<number | "refused" | "later"> {
   const answer = await exchange.post(PATH, bodyOf(exchange, repo, []), "telemetry");
   if (answer.kind !== "ok") {
@@ -63,7 +64,7 @@ async function askStream(exchange: Exchange, repo: string): Promise<number | "re
   return "later";
 }
 
-/** @param there how far the stream stands on the server @returns whether the server knows less than it did */
+/** @param there the last number that the server has of the stream @returns whether that is less than it acknowledged */
 function reconcile(
   { capture }: Exchange,
   { repo, nextSeq, acknowledged, ...stream }: StreamRow,
@@ -78,7 +79,8 @@ function reconcile(
       noteRestored(capture);
     });
   } else if (there > attempted) {
-    // Numbers that were never sent from here: this is an older state of the machine, and they hold something else.
+    // The server has numbers that were never sent from here: this machine was restored from an older state, and its own entries are other
+    // ones.
     log.warn("state_was_older", { repo, nextSeq, there });
     const by = there - attempted;
     capture.transact(() => {
@@ -101,7 +103,7 @@ async function drain(exchange: Exchange, repo: string): Promise<boolean> {
   }
 }
 
-/** As many as fit; what does not is not held. */
+/** As many entries as fit into a request; no more are read into memory. */
 function fitting(entries: Iterable<EntryRow>): EntryRow[] {
   const batch: EntryRow[] = [];
   let bytes = 0;
@@ -113,7 +115,7 @@ function fitting(entries: Iterable<EntryRow>): EntryRow[] {
   return batch;
 }
 
-/** Sends a batch; one that is refused in halves, until the entry that is at fault stands alone. */
+/** Sends a batch. A refused one is sent in halves, until the entry that is at fault stands alone. */
 async function sendBatch(exchange: Exchange, repo: string, batch: readonly EntryRow[]): Promise<boolean> {
   exchange.capture.rows.attempt.run({ repo, seq: batch.at(-1)?.seq ?? 0 });
   const answer = await exchange.post(PATH, bodyOf(exchange, repo, batch), "telemetry");
@@ -149,8 +151,8 @@ function acknowledge(
 }
 
 /**
- * Keeps the entry here for a person to look at, and sends a note in its place at once: the next would leave a gap otherwise. The note
- * has no time, because that may be what is wrong.
+ * Keeps the entry here for a person to look at, and sends a note in its place at once, because the next entry would leave a gap otherwise.
+ * The note has no time: the time may be what is wrong.
  */
 async function reject(exchange: Exchange, repo: string, { seq, payload }: EntryRow, reason: string): Promise<boolean> {
   const { capture } = exchange;

@@ -14,7 +14,7 @@ const ROTATE_BEFORE_MS = 30 * DAY_MS;
 /** Sends whatever waits, as far as the server takes it now; then what is due at intervals. */
 export async function sendAll(exchange: Exchange): Promise<void> {
   if (!(await leaveKnown(exchange))) return;
-  // First the streams, whose numbers tell that the server has lost something.
+  // Streams first: their numbers tell whether the server has lost something.
   if (exchange.mayDo("telemetry")) await sendTelemetry(exchange);
   if (exchange.stopped === undefined && exchange.mayDo("traces")) await sendSessions(exchange);
 }
@@ -28,8 +28,8 @@ export async function sendHeartbeat(exchange: Exchange): Promise<void> {
 }
 
 /**
- * Replaces the token when a third of its life is left, right after the server answered: a reply that is lost costs the binding, so
- * the line is tried out first. Call while the pass has its lock.
+ * Replaces the token when a third of its life is left. Only right after the server answered, because a reply that is lost costs the
+ * binding. Call while the pass has its lock.
  */
 export async function rotateToken(exchange: Exchange): Promise<void> {
   const { capture } = exchange;
@@ -37,9 +37,9 @@ export async function rotateToken(exchange: Exchange): Promise<void> {
   if (!exchange.hasAnswered || expiresAt === null || !isDue(capture, "rotate", DAY_MS)) return;
   const now = capture.clock.now();
   if (Date.parse(expiresAt) - now > ROTATE_BEFORE_MS || isForOneJob(exchange.credentials, now)) return;
-  // Whatever comes of it, not again with the next hook.
+  // Whether it succeeds or not, the next hook does not try again.
   notBefore(capture, "rotate", DAY_MS);
-  // A disk that is full would cost the binding, too: it is tried out as well.
+  // A full disk would cost the binding, too: writing is tried first.
   writeCredentials(capture.places, exchange.credentials);
   const answer = await exchange.post("/api/connect/rotate", undefined, "rotate");
   const token = answer.kind === "ok" ? asText(answer.body.deviceToken) : undefined;

@@ -23,7 +23,7 @@ export interface SessionHead {
   parentId?: string | undefined;
   startedAt?: string | undefined;
   endedAt?: string | undefined;
-  /** How many there were, beyond MAX_PROMPTS as well. */
+  /** Number of prompts, also beyond MAX_PROMPTS. */
   prompts: number;
   files: string[];
   commits: SentCommit[];
@@ -33,13 +33,13 @@ export interface SessionHead {
   root?: string | null;
   /** The session's folder within that work tree; absent where it lies elsewhere. */
   below?: string;
-  /** The tops of other work trees of the repository that it edited files in, with these; they stay on the machine, too. */
+  /** The tops of the repository's other work trees in which it edited files, with those files; they stay on the machine, too. */
   trees?: Record<string, string[]>;
   /** The span of the prompt that is being worked on. */
   turn?: string | undefined;
-  /** How much text the prompts are that are sent, in UTF-16 units. */
+  /** Characters of the prompts that are sent, in UTF-16 units. */
   promptChars: number;
-  /** Where a commit that the agent made was looked for last, see commits.ts; milliseconds since the epoch. */
+  /** The time of the newest commit that was looked at, see commits.ts; milliseconds since the epoch. */
   reflogAt?: number;
 }
 
@@ -52,14 +52,14 @@ const LATE_PROMPT_CHARS = 200;
 
 export const newHead = (): SessionHead => ({ prompts: 0, files: [], commits: [], hasReply: false, promptChars: 0 });
 
-/** Lays the facts of an event over a head. */
+/** Adds the facts of an event to a head. */
 export function learn(head: SessionHead, { cwd, branch, model, agentVersion, parentId, title }: SessionEvent): void {
   head.cwd ??= cwd;
-  // A session moves between branches: it is found under the last.
+  // A session may change branches: the last one counts.
   head.branch = branch ?? head.branch;
   head.model ??= model;
   head.agentVersion = agentVersion ?? head.agentVersion;
-  // A fork of a fork names both, the one that it was made from last.
+  // A fork of a fork names both. The one that it was made from comes last.
   head.parentId = parentId ?? head.parentId;
   head.title = title ?? head.title;
 }
@@ -93,7 +93,7 @@ export function addToTree(head: SessionHead, root: string, path: string): void {
   head.trees = { ...head.trees, [root]: paths };
 }
 
-/** @returns false for a commit that was known; the longer spelling of one is kept */
+/** @returns false for a commit that was known; of two spellings the longer one is kept */
 export function addCommit(head: SessionHead, commit: SentCommit): boolean {
   const known = head.commits.findIndex(({ sha }) => sha.startsWith(commit.sha) || commit.sha.startsWith(sha));
   const before = head.commits[known];
@@ -105,10 +105,10 @@ export function addCommit(head: SessionHead, commit: SentCommit): boolean {
   return true;
 }
 
-/** Has the commits that were made from an edit on looked at again, see commits.ts. */
+/** Has commits made since an edit looked at again, see commits.ts. */
 export function lookAgainFrom(head: SessionHead, editAt: string | undefined): void {
   const at = readInstant(editAt) ?? 0;
-  // What git writes down counts in seconds.
+  // The reflog counts in seconds.
   if (head.reflogAt !== undefined) head.reflogAt = Math.min(head.reflogAt, at - SECOND_MS);
 }
 

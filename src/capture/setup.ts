@@ -11,7 +11,7 @@ import type { Capture } from "./state.ts";
 export interface FoundAgent {
   readonly agent: string;
   readonly name: string;
-  /** Its transcripts that were written to since then, and their size. */
+  /** Its transcripts that were written to since the given instant: how many, and bytes in all. */
   readonly transcripts: number;
   readonly bytes: number;
   readonly changes: readonly Change[];
@@ -23,13 +23,16 @@ type Here = Pick<Capture, "machine" | "places">;
 
 const settingsOf = ({ machine, places }: Here): InstallTarget => ({ ...machine, backups: places.backups });
 
-/** The agents of this machine that are meant, in the order in which people are shown them. @param since milliseconds since the epoch */
+/**
+ * The agents that are found on this machine, or those that are named, in the order in which people are shown them. @param since
+ * milliseconds since the epoch
+ */
 export function findAgents(here: Here, since: number, only?: readonly string[]): FoundAgent[] {
   const settings = settingsOf(here);
   const hook = hookCommand(here.machine, here.places);
   return INSTALLERS.filter(({ agent }) => only?.includes(agent) ?? true).flatMap((installer) => {
     const found = transcriptsOf(here, installer.agent, since);
-    // Who names an agent means it, whether it stands here yet or not.
+    // An agent that is named is set up even where it is not installed yet.
     if (!only && !installer.find(settings) && found.count === 0) return [];
     const { agent, name } = installer;
     return [
@@ -61,7 +64,7 @@ export function installHooks(here: Here, agents: readonly string[]): { changed: 
   return each(agents, (installer) => installer.install(settingsOf(here), hookCommand(here.machine, here.places)));
 }
 
-/** Takes out of every agent's settings what is ours. */
+/** Takes our hooks out of every agent's settings. */
 export function removeHooks(here: Here): { changed: Change[]; problems: string[] } {
   const all = INSTALLERS.map(({ agent }) => agent);
   return each(all, (installer) => installer.remove(settingsOf(here), hookCommand(here.machine, here.places)));
@@ -88,7 +91,7 @@ export function managedFiles(system: "linux" | "darwin" | "win32", agent?: strin
   );
 }
 
-/** How each agent's hook stands. */
+/** The state of the hook of each agent that is found. */
 export function hookStates(here: Here): ({ readonly agent: string; readonly name: string } & HookState)[] {
   const hook = hookCommand(here.machine, here.places);
   const idle = whyHookIsIdle(here.machine, here.places);
@@ -133,7 +136,7 @@ export function planTimerHere(here: Here): readonly Change[] {
   return planTimer(settingsOf(here), timerCommand(here));
 }
 
-/** Switches a timer of the system on that looks every 15 minutes. @returns why it could not; nothing when it is on */
+/** Switches on a timer of the system that starts a pass every 15 minutes. @returns why it could not; nothing when it is on */
 export function startTimer(here: Here): string[] {
   return explained(() => installTimer(settingsOf(here), timerCommand(here)));
 }

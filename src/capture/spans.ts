@@ -34,7 +34,7 @@ export interface SpanParts {
   readonly mode: CaptureMode;
 }
 
-/** A model call, grown by an answer of its own. A call may answer several times. */
+/** The span of a model call with one more of its answers; a call may answer several times. */
 export function replySpan({ callId, at, model, text }: ReplyEvent, parts: SpanParts): Span {
   const { before, mode } = parts;
   const span = modelCall(callId, at, model, parts);
@@ -88,7 +88,7 @@ export function toolCallSpan(
   };
 }
 
-/** Agents tell of one use of a tool in several records, and of some of it twice. */
+/** All edits without repetitions: agents report one use of a tool in several records, and parts of it twice. */
 function union(before: readonly SentEdit[], more: readonly SentEdit[]): SentEdit[] {
   const known = new Set(before.map((edit) => JSON.stringify(edit)));
   return [...before, ...more.filter((edit) => !known.has(JSON.stringify(edit)))];

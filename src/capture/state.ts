@@ -19,13 +19,16 @@ export interface Credentials {
   readonly teamId: string;
   readonly teamName: string;
   readonly connectedAt: string;
-  /** It stays with this server, whatever that says of another. */
+  /** Whether the machine stays with this server even when that sends it on to another. */
   readonly isPinned?: boolean;
 }
 
 const MAX_JOB_MS = 8 * DAY_MS;
 
-/** Whether a machine was bound for one job, whose end no other token moves: else they live for 90 days. Not where its clock was ahead then. */
+/**
+ * Whether a machine was bound for one job, by a short-lived token that is not replaced; other tokens live for 90 days. False where the
+ * clock was ahead at connecting.
+ */
 export const isForOneJob = ({ expiresAt, connectedAt }: Credentials, now: number): boolean =>
   Date.parse(connectedAt) <= now && Date.parse(expiresAt ?? "") - Date.parse(connectedAt) < MAX_JOB_MS;
 
@@ -37,15 +40,15 @@ export interface Capture {
   readonly log: Log;
   readonly db: LocalDatabase;
   readonly rows: Rows;
-  /** Whether the database is still the machine's: not once it was disconnected, and maybe connected anew to somebody else's server. */
+  /** Whether the database is still this machine's: not after it was disconnected, and maybe connected anew to somebody else's server. */
   isInPlace(): boolean;
-  /** Whether a newer program has changed the database since it was opened: what it means by its rows is not known here. */
+  /** Whether a newer program has changed the database since it was opened: the meaning of its rows is not known here. */
   isOutdated(): boolean;
   /** An error of this database in words that a person can act on; any other as it is. */
   explained(error: unknown): unknown;
   /** Runs row changes in one transaction: all of them, or none. */
   transact<T>(change: () => T): T;
-  /** Takes the folder away again where it was made by opening it, and nothing came of that. */
+  /** Closes the database. A folder that was made by opening it is removed where nothing came of it. */
   close(): void;
 }
 
@@ -59,7 +62,7 @@ export interface CaptureParts {
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   mustBeAtHome(machine);
   const places = placesIn(agentHome(machine));
-  // What agents' settings were before stays where the database was deleted.
+  // Copies of agents' earlier settings are still there where only the database was deleted.
   const isNew = !existsSync(places.database) && !existsSync(places.backups);
   makeHome(places);
   const db = openDatabase(places.database);
@@ -78,7 +81,7 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     transact: (change) => db.transaction(change).immediate(),
     close() {
       if (!db.open) return;
-      // Somebody may have paused it before it is connected.
+      // Somebody may have paused recording before connecting.
       const isInVain = isNew && !existsSync(places.credentials) && rows.quiet.all().length === 0;
       db.close();
       if (isInVain) removeHome(places);
@@ -89,7 +92,7 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
 /** An error of the database as a person can act on it: SQLite's own words name no file. @returns any other error as it is */
 function explained(error: unknown, database: string): unknown {
   const { code = "", message } = error as { code?: string; message: string };
-  // Neither can this program disconnect: how the newer one keeps things is not known here.
+  // This program cannot disconnect either: it does not know how the newer one keeps things.
   if (error instanceof DataDirectoryError)
     return new Error(
       `${message}: use that; to go on with this one, delete it and what is named like it, with what waits there unsent, then connect again with a new code`,
@@ -99,12 +102,12 @@ function explained(error: unknown, database: string): unknown {
     return new Error(
       `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code, or disconnect`,
     );
-  // What its programs share has no room there, which SQLite says of nothing else.
+  // SQLite says IOERR_SHMSIZE only where the memory that its processes share has no room on the disk.
   if (/^SQLITE_(?:FULL|IOERR_SHMSIZE)$/.test(code))
     return new Error(
       `${database} cannot be written (${message}): the disk is full, or what of it you may use. Make room first: without it no command works here, nor does "disconnect"`,
     );
-  // Of a file system without locks, or without memory that processes share, SQLite says so in several ways.
+  // SQLite has several codes for a file system without locks, or without memory that processes share.
   if (/^SQLITE_(?:BUSY|PROTOCOL|IOERR_(?:\w*LOCK|SHM))/.test(code))
     return new Error(
       `${database} cannot be locked (${message}): end the other program that holds it; on a network drive without locks, name a folder of this machine's own disk with RECKON_AGENT_HOME`,
@@ -120,10 +123,10 @@ function openDatabase(path: string): LocalDatabase {
   }
 }
 
-/** Whether the machine is connected, as a look tells that makes nothing. */
+/** Whether the machine is connected. Looks without making anything. */
 export const isConnected = ({ machine }: CaptureParts): boolean => existsSync(placesIn(agentHome(machine)).credentials);
 
-/** What whoever needs a connection is told where there is none. */
+/** The message where a connection is needed and there is none. */
 export const NOT_CONNECTED = 'this machine is not connected: run "reckon agent connect URL CODE"';
 
 /** @returns undefined when the machine is not connected @throws Error when the file is not one of ours */
@@ -151,11 +154,11 @@ export function writeCredentials(places: Places, credentials: Credentials): void
 }
 
 /**
- * A setting: since when is read, in milliseconds since the epoch. Without it nothing is: a database that was made anew beside credentials
- * that stayed does not know what a person agreed to, nor what they paused.
+ * A setting: from when on transcripts are read, in milliseconds since the epoch. Without it nothing is read: a database that was made anew
+ * beside credentials that stayed does not know what a person agreed to, nor what they paused.
  */
 export const SINCE = "since";
-/** A setting: until when what was read or paused may have been forgotten, in milliseconds since the epoch. */
+/** A setting: what was read or paused before this instant may have been forgotten; in milliseconds since the epoch. */
 export const FORGOTTEN = "forgotten";
 
 /** A setting of one value, as JSON. */

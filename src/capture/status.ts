@@ -25,11 +25,11 @@ export interface Status {
   readonly unknown: readonly { readonly agent: string; readonly kind: string; readonly count: number }[];
   /** Transcripts that the last pass could not read. */
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
-  /** Repositories of which files of the brain are not published, because git ignores them; null: git did not say which. */
+  /** Repositories with files of the brain that are not published, because git ignores them; null: git did not say which. */
   readonly ignoredBrains: readonly { readonly repo: string; readonly files: number | null }[];
   readonly lastPass: number | null;
   readonly lastContact: number | null;
-  /** Why the server is not asked now, or not for all, and until when. */
+  /** Why the server is not asked now, or not for everything, and until when. */
   readonly trouble: { readonly reason: string; readonly until: number | null } | null;
   /** When the server was found to know less than before, and was sent again what it had lost. */
   readonly serverWasRestored: number | null;

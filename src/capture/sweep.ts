@@ -12,22 +12,22 @@ import { orderOf, SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
 
-/** Above this nothing more is read until the server has taken some of it. */
+/** Bytes that may wait to be sent. Above this nothing more is read until the server has taken some of it. */
 const MAX_OUTBOX_BYTES = 512 * 1024 * 1024;
-/** So much is read before it is sent, while there is a server to send it to. */
+/** Bytes that are read between two sendings, while there is a server to send them to. */
 const SEND_AFTER_BYTES = 64 * 1024 * 1024;
-/** So little is not worth counting what waits anew. */
+/** Bytes that are read before what waits is counted anew, because counting costs. */
 const COUNT_AFTER_BYTES = 8 * 1024 * 1024;
 
 export interface SweepOptions {
   /** Told how much of what is new has been read, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined;
   readonly agents?: readonly string[] | undefined;
-  /** How much may wait to be sent. */
+  /** Bytes that may wait to be sent. */
   readonly maxOutboxBytes?: number | undefined;
 }
 
-/** How much may still be recorded, before the server has taken some of it. */
+/** The limit of what may wait to be sent. Where it is reached, what waits is sent first. */
 export class Room {
   readonly #capture: Capture;
   readonly #exchange: Exchange | undefined;
@@ -37,7 +37,7 @@ export class Room {
   isFull = false;
   #countAt = 0;
 
-  /** @param exchange with a server that takes it now */
+  /** @param exchange undefined where the server takes nothing now */
   constructor(capture: Capture, exchange: Exchange | undefined, mostBytes = MAX_OUTBOX_BYTES) {
     this.#capture = capture;
     this.#exchange = exchange;
@@ -48,7 +48,7 @@ export class Room {
     if (this.#exchange && this.#exchange.stopped === undefined) await sendAll(this.#exchange);
   }
 
-  /** Whether more may be recorded; what is full is sent first. */
+  /** Whether more may be recorded. A full outbox is sent first. */
   async isThere(): Promise<boolean> {
     if (this.read < this.#countAt) return true;
     if (outboxBytes(this.#capture) >= this.#mostBytes) await this.send();
@@ -93,7 +93,7 @@ export class Sweep {
     const changed = STORES.filter(({ agent }) => this.#isMeant(agent)).flatMap((store) =>
       this.#changedIn(store, terms),
     );
-    // An older file first: a fork's copies are then the fork's, and not the other way round.
+    // Older files first: records that a fork copied then count for the session that it was forked from.
     changed.sort((a, b) => a.order - b.order);
     this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#readHooks(terms);
@@ -108,7 +108,10 @@ export class Sweep {
     return !watched || watched.includes(agent);
   }
 
-  /** What one agent says in its hooks alone. It may be left out of this look, or not watched at all. */
+  /**
+   * Records what Cursor says only in its hooks. Where Cursor is not watched, its notes are removed; where only this look leaves it out,
+   * they stay.
+   */
   #readHooks(terms: Terms): void {
     if (!this.#isMeant(cursor.agent)) {
       if (!this.#options.agents) dropHeard(this.#capture, () => true);
@@ -150,7 +153,7 @@ export class Sweep {
       await (isDatabase ? readOpencode : readSource)(reading, found, row);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Gone between listing and opening is as good as never there; what cannot be recorded ends the pass.
+      // A file that vanished since it was listed is passed over. An error of our own database ends the pass.
       if (code?.startsWith("SQLITE_") && !isDatabase) throw error;
       if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
     }

@@ -13,24 +13,24 @@ const MAX_TEXT_CHARS: Readonly<Record<CaptureMode, number>> = {
   full: 64 * 1024,
 };
 
-/** What colours a terminal's text and moves its cursor (ECMA-48 section 5.4): between a name and its value it would hide a secret. */
+/** Sequences that colour a terminal's text and move its cursor (ECMA-48 section 5.4). Between a name and its value one would hide a secret. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const STYLES = /\u001b\[[\d;:]{0,32}[A-Za-z]/g;
 
 const withoutSecrets = (text: string): string => redactText(text.replace(STYLES, "")).text;
 
-/** A text as it may leave the machine: first without secrets, then cut, so that no half of one is left at the end. */
+/** A text as it may leave the machine. Secrets are taken out before it is cut, so that no half of one is left at the end. */
 export function outgoingText(text: string, mode: CaptureMode): string {
   return cutText(withoutSecrets(text), MAX_TEXT_CHARS[mode]);
 }
 
-/** Bytes of JSON that a text may have in an entry, of which the service takes 64 KiB with all that stands beside it. */
+/** Bytes of JSON that a text may have in an entry. The service takes 64 KiB for the whole entry. */
 const MAX_ENTRY_TEXT_BYTES = 56 * 1024;
-/** More than a cut's footer has. */
+/** More characters than the footer of a cut text has. */
 const FOOTER_CHARS = 100;
 
 /**
- * The same as it stands in an entry of telemetry: quotes and ends of lines take two bytes there, and other characters up to six.
+ * The text as it fits into an entry of telemetry. In JSON, quotes and line ends take two bytes, and other characters up to six.
  * @param outgoing what `outgoingText` made of the text
  */
 export function entryText(text: string, outgoing: string): string {
@@ -46,6 +46,6 @@ export function outgoingJson(value: unknown): string {
   return redactJson(JSON.stringify(value)).text;
 }
 
-/** A record as it may leave the machine now: what waits may have been recorded while the policy let more of it. */
+/** A record as it may leave the machine now: it may have been recorded while the policy allowed more. */
 export const allowedNow = (text: string, kind: MetadataKind, mode: CaptureMode | undefined): string =>
   mode === "metadata" ? metadataOf(text, kind) : text;

@@ -11,7 +11,7 @@ const ask = async (t: TestInstance, token: string, query: Record<string, string>
     })
   ).body.matches;
 
-/** A session as the capture client tells it, of which nobody knows where its edits stand. */
+/** A session as the capture client sends it, without the lines of its edits. */
 const SESSION = {
   ...{ id: "s-1", agent: "claude-code", outcome: "committed", startedAt: at(0), endedAt: at(50) },
   prompts: [

@@ -6,7 +6,7 @@ import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { attributes, nanos, protobufOf, sessions, spans, spansOf } from "../support/otlp.ts";
 
-/** What model calls were given and gave back, in whichever way a program tells it: what a session is called, what was asked and answered. */
+/** What model calls were given and gave back, in whichever way a program tells it: the session's name, what was asked and what was answered. */
 
 type Sent = Parameters<typeof spansOf>[2];
 type Values = Sent["values"];

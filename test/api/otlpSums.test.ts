@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { spansOf } from "../support/otlp.ts";
 
-/** An agent's span says again what the calls below it used: that counts once, however the spans come. */
+/** An agent's span repeats what the calls below it used: that counts once, in whatever order the spans come. */
 
 type Sent = Parameters<typeof spansOf>[2];
 

@@ -5,7 +5,7 @@ import { entriesProjection } from "../../src/insight/defects/defects.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { startInstance } from "../support/instance.ts";
 
-/** What is read of deliveries in between: how replies that need it whole go while it is not. */
+/** Replies that need all deliveries to be read, while they are still being read. */
 
 const ROUTES = ["/api/brain/metrics", "/api/causal-link", "/api/prompt-for-line?path=src/login.ts&line=1"] as const;
 

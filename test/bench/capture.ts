@@ -136,7 +136,7 @@ function measureHook(quick: boolean, report: Report): void {
   const log = createLog({ level: "silent", now: systemClock.now, write: () => {} });
   const parts = { machine: { home, env: {}, platform: process.platform }, clock: systemClock, log };
   const capture = openCapture(parts);
-  // What the hook starts beside is this file's own program otherwise.
+  // Otherwise the hook would start this file's own program.
   process.argv[1] = join(ROOT, "src/main.ts");
   writeHookScript(parts.machine, capture.places);
   const { hook } = capture.places;

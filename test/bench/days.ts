@@ -14,7 +14,7 @@ import { newDirectory, removeDirectory } from "./servers.ts";
 import { figure, median, type Report } from "./table.ts";
 import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
 
-/** What the sums by day cost that are kept with every change: the same deliveries with them and without. */
+/** What it costs to keep sums by day with every change: the same deliveries with them and without. */
 
 const TRACES = "/api/agent-traces/ingest";
 const MODELS = ["claude-opus-4-6", "claude-sonnet-4-5-20250929", "gpt-5.4"];

@@ -55,7 +55,7 @@ const VIEWER_IDS: Readonly<Record<Viewer, string>> = { owner: personId(0), lead:
 
 export interface Filled {
   readonly instance: Instance;
-  /** Of a session of each. */
+  /** The cookie of a session of each viewer. */
   readonly cookies: Readonly<Record<Viewer, string>>;
   /** The number of the session that is long. */
   readonly long: number;

@@ -62,7 +62,7 @@ interface Page {
   /** Milliseconds of processor time of the thread that answers: what else the machine does hardly counts. */
   readonly p50: number;
   readonly p95: number;
-  /** Of a look that what was delivered is derived for. */
+  /** The time of a look that has to derive what was delivered. */
   readonly atOnce: number;
   /** Of the first look since the server started, and the longest piece of it. */
   readonly first: number;

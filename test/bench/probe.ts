@@ -40,7 +40,7 @@ export async function startProbed(directory: string, reckon: Program): Promise<P
 
 export const TELEMETRY = "/api/telemetry/ingest";
 
-/** What who delivers one entry after another meets: milliseconds of each, ascending, and how many were refused. */
+/** What a client meets that delivers one entry after another: milliseconds of each, ascending, and how many were refused. */
 export interface Met {
   readonly times: readonly number[];
   readonly refused: number;

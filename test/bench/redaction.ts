@@ -10,7 +10,7 @@ export interface Hostile {
   readonly unit: string;
 }
 
-/** One spelling of an anchor, of whose classes the first character stands for all. */
+/** One spelling of an anchor, with the first character of each class. */
 const spelled = (anchor: string): string => anchor.replaceAll(/\[(.)[^\]]*\]/g, "$1");
 
 /** Anchors and pieces of what is judged by its surroundings. */
@@ -146,7 +146,7 @@ function nanosecondsPerByte(hostile: Hostile, length: number): { readonly text: 
   };
   return {
     text: Math.max(
-      // The search follows on a yes alone; some ask for it at once.
+      // The search follows only where the text may hold a secret; some callers search at once.
       timed(() => mightHoldSecret(text) && findSecrets(text), text.length),
       timed(() => findSecrets(text), text.length),
     ),
@@ -155,7 +155,7 @@ function nanosecondsPerByte(hostile: Hostile, length: number): { readonly text: 
 }
 
 const AIM = 30;
-/** How often those are measured again that took longer. */
+/** How often texts that took longer are measured again. */
 const ROUNDS = 6;
 
 /** What the search for secrets costs on texts made to cost much. */

@@ -68,7 +68,7 @@ export async function measureSizing({ quick, reckon, entries }: Settings, report
     report.note("sizing", row);
 }
 
-/** In proportion to what was measured: what does not grow with the entries is small beside it, and noise is not multiplied. */
+/** Scales the measured point in proportion to the entries. What does not grow with them is small beside it, and noise is not multiplied. */
 function rowOf(developers: number, aDay: number, measured: Point, brainBytesADay: number): string {
   const entries = aDay * DAYS_A_YEAR;
   const share = entries / measured.entries;

@@ -58,7 +58,7 @@ const spread = (values: readonly number[]): Spread => ({
 
 export function judge(result: Result): Judged {
   const { ours, floor, aim } = result;
-  // Round by round: what slows the machine for a while slows both of a pair.
+  // Judged round by round: what slows the machine for a while slows both of a pair.
   const judged = spread(floor ? ours.map((one, i) => one / (floor[i] as number)) : ours);
   const met = "atLeast" in aim ? judged.median >= aim.atLeast : judged.median < aim.below;
   return { ...result, judged, met };

@@ -23,7 +23,7 @@ import {
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { readToken } from "../support/reads.ts";
 
-/** What somebody sees and does who is less than a member: every page and form there is, asked for what is another person's. */
+/** What somebody with a lower role than a member sees and does: every page and form, asked for what is another person's. */
 
 const OWN = "own4d8w2m";
 

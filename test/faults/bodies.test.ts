@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = await serve(data.directory, { env: { RECKON_LIMIT_EXCHANGE: "off" } });
   port = server.port;
   token = data.devices[0]?.token as string;
-  // It waits for what searching needs, which is made once the server listens: its memory is no body's.
+  // The first delivery waits for what searching needs, which is made once the server listens: that memory is no body's.
   await storedPayload('{"text":"first"}');
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { startReceiver } from "../support/receiver.ts";
 
 const LETTER = { headers: { "content-type": "application/json" }, body: "{}" };
 
-/** What it comes to to post somewhere from an instance that may call what is listed. */
+/** The outcome of a post to an address, from an instance that may call what is listed. */
 async function posted(outbound: string | undefined, url: string) {
   const { instance } = await startInstance(outbound === undefined ? {} : { settings: { outbound } });
   return post(instance.core, url, LETTER).then(

@@ -14,7 +14,7 @@ export const apiToken = async (t: TestInstance, teamId: string | null): Promise<
 /** Sends something of everything that the read API shows: a session with two spans, entries, an errors file of two classes. */
 export async function fillRecords(t: TestInstance, { token }: TestDevice, word = "login"): Promise<void> {
   const send = async (path: string, json: object) => {
-    // A number that readers of JSON round.
+    // A number that parsers of JSON round.
     const body = JSON.stringify(json).replace('"big":1', '"big":12345678901234567890');
     const answer = await t.post(path, { token, body, headers: { "content-type": "application/json" } });
     expect([path, answer.status, answer.text]).toEqual([path, 200, expect.anything()]);
@@ -56,7 +56,7 @@ export async function fillRecords(t: TestInstance, { token }: TestDevice, word =
   await send("/api/telemetry/ingest", { repoKey: REPO, entries });
 }
 
-/** A path of the read API with something that there is in the place of its id. */
+/** A path of the read API with the id of something that exists. */
 export async function pathOf(t: TestInstance, path: string, token: string): Promise<string> {
   const first = async (list: string) => (await t.get(list, { token })).body.items[0]?.id;
   return path.includes(":id") ? path.replace(":id", `${await first(path.replace(/\/:id.*/, ""))}`) : path;

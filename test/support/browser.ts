@@ -30,7 +30,7 @@ new PerformanceObserver((list) => {
     if (!hadRecentInput) shifts.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 120) ?? "")]);
 }).observe({ type: "layout-shift", buffered: true });`;
 
-/** Where systems keep it; `RECKON_TEST_BROWSER` names another. The one without windows first: it costs a third less. */
+/** Where systems keep Chromium; `RECKON_TEST_BROWSER` names another. The one without windows comes first: it costs a third less. */
 const EXECUTABLE = [
   process.env.RECKON_TEST_BROWSER ?? "",
   "/usr/bin/chromium-headless-shell",
@@ -46,7 +46,7 @@ let browser: Browser | undefined;
 /** Call at the top of a test file. */
 export function useBrowser(): void {
   if (EXECUTABLE === undefined) {
-    // On a machine of one's own the other tests are worth running; where changes are judged, nothing may be left out unseen.
+    // On somebody's own machine the other tests are worth running. Where changes are judged, nothing may be left out unseen.
     if (process.env.CI) throw new Error("no Chromium to open pages with: apt-get install chromium");
     beforeEach(({ skip }) => skip("no Chromium: install it, or name it in RECKON_TEST_BROWSER"));
     return;
@@ -65,7 +65,7 @@ export function useBrowser(): void {
         "--disable-sync",
         // One process for the pages of all contexts: they are all ours.
         "--renderer-process-limit=1",
-        // No page lives for as long as V8's last compiler takes to be worth its time.
+        // No page lives long enough for V8's last compiler to be worth its time.
         "--js-flags=--no-turbofan",
         // Each window would load two pages of its own, for an address bar that nobody sees.
         "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
@@ -177,7 +177,7 @@ async function openAt(
   };
 }
 
-/** What visits have left, by what it was made for: in a new context a process of its own reads and compiles everything anew. */
+/** Contexts that visits have left, by what they were made for: in a new context a process of its own reads and compiles everything anew. */
 const left = new Map<string, BrowserContext[]>();
 
 /** A context that knows nothing of earlier visits, and is left to later ones when the test ends. */
@@ -186,10 +186,10 @@ async function contextFor(javaScript: boolean, scale: number): Promise<BrowserCo
   const context = left.get(kind)?.pop() ?? (await newContext(javaScript, scale));
   onTestFinished(async () => {
     const [first, ...others] = context.pages();
-    // With its last page goes the process.
+    // The process goes with its last page.
     if (!first) return context.close();
     for (const page of others) await page.close();
-    // What a port's pages kept might be found by those of a later server on it; an error's page keeps nothing and refuses.
+    // A later server on the same port might find what its pages kept; an error's page keeps nothing and refuses.
     await first.evaluate("localStorage.clear()").catch(() => {});
     await first.goto("about:blank");
     await context.clearCookies();
@@ -297,7 +297,7 @@ async function shiftsOf(page: Page, mayOpenAgain: boolean): Promise<readonly (re
   const look = (at: Page) => at.evaluate<[number, ...string[]][]>("globalThis.shifts ?? []");
   let shifts = await look(page);
   for (let tries = 0; tries < 2 && mayOpenAgain && shifts.length > 0; tries++) {
-    // Beside it: what the test did on the page stays.
+    // In another page: what the test did on this one stays.
     const again = await page.context().newPage();
     await again.goto(page.url());
     shifts = await look(again);

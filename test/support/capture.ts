@@ -19,12 +19,12 @@ import { eraseNow } from "./erasure.ts";
 import { TestClock } from "./instance.ts";
 import { makeRepository, textOf, turns } from "./turns.ts";
 
-/** Stands between the client and the server: what it gives is the reply. The body is given as it was before it was compressed. */
+/** Stands between the client and the server: its result is the reply. It gets the body uncompressed. */
 type Between = (path: string, answer: () => Promise<Response>, body: string) => Response | Promise<Response>;
 
 export interface TestServer {
   readonly url: string;
-  /** The client's, too. */
+  /** The clock of the server and of the client. */
   readonly clock: TestClock;
   /** Paths of the requests so far. */
   readonly asked: string[];
@@ -32,11 +32,11 @@ export interface TestServer {
   /** Stops listening, as a machine that is switched off; `listen` takes the same port again. */
   unplug(): Promise<void>;
   plug(): Promise<void>;
-  /** Goes back to what it was before the work, as one that is restored from a backup. */
+  /** Does the work, then returns to the state before it, as a server that is restored from a backup. */
   forgetting(work: () => Promise<void>): Promise<void>;
-  /** What its ledger does not agree with. */
+  /** What verifying its ledger finds wrong. */
   verify(): readonly unknown[];
-  /** @param bindsForMs of a machine that lives for one job */
+  /** @param bindsForMs for a machine that lives for one job: for how long */
   code(bindsForMs?: number): Promise<string>;
   revoke(deviceId: string): Promise<void>;
   erase(deviceId: string): Promise<void>;
@@ -102,7 +102,7 @@ export async function startServer(): Promise<TestServer> {
       await local.close();
       rmSync(directory, { recursive: true });
       renameSync(backup, directory);
-      // As a restore does: what was signed last was signed of the database that went.
+      // As a restore does: the last signed checkpoint belongs to the database that went.
       rmSync(join(directory, "ledger-checkpoint"), { force: true });
       local = await open();
     },
@@ -149,7 +149,7 @@ export interface AgentOptions {
   readonly server?: TestServer;
   /** Where the client's own folder lies; in the home folder by default. */
   readonly state?: string;
-  /** Left alone until `connect` where false. */
+  /** Whether it is connected at once; if not, the test calls `connect`. */
   readonly connected?: boolean;
   readonly since?: number;
 }

@@ -34,7 +34,7 @@ export interface TestLocal {
   call(method: string, path: string, ask?: LocalAsk): Promise<LocalAnswer>;
   get(path: string, ask?: LocalAsk): Promise<LocalAnswer>;
   post(path: string, ask?: LocalAsk): Promise<LocalAnswer>;
-  /** Posts to a control route, which must do it. */
+  /** Posts to a control route, which must succeed. */
   control(path: string, json?: unknown): Promise<LocalAnswer["body"]>;
   close(): Promise<void>;
 }

@@ -74,7 +74,7 @@ export async function deliverAll(t: TestInstance, { token }: TestDevice, repoKey
   await t.instance.settle();
 }
 
-/** Somebody in a team whose the device is. */
+/** A person in the device's team who owns the device. */
 export async function personWith(t: TestInstance, device: TestDevice, email: string) {
   const user = await makeAccount(t.instance.core, { email, name: `${email} name` });
   await setRole(t.instance.core, device.team.id, email, "member", COMMAND_LINE);

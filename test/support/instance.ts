@@ -58,7 +58,7 @@ export interface TestDevice {
 export const authOf = ({ spec: { auth } }: Endpoint) =>
   auth === "none" ? auth : `${auth.id}${auth.lenient ? "AnyState" : ""}`;
 
-/** What this worker has noted. */
+/** The faults that this worker has noted. */
 const reached = new Set<string>();
 
 /** Notes for the run that a declared fault was reached; `call` does so by itself. */
@@ -118,7 +118,7 @@ export interface TestOptions {
   readonly clock?: TestClock;
   /** Let the instance make its own key and database instead of adopting the run's key and a copy of an empty database. */
   readonly freshKey?: boolean;
-  /** Let the jobs run by themselves, too. By the machine's clock they run beside a test that takes long, and not beside one that does not. */
+  /** Let the jobs run by themselves, too. By the machine's clock they run in the middle of a slow test, and not of a quick one. */
   readonly withJobs?: boolean;
 }
 
@@ -150,7 +150,8 @@ export async function startInstance(options: TestOptions = {}): Promise<TestInst
     writeFileSync(databasePath(directory), emptyDatabase(), { mode: 0o600 });
   }
   const instance = await createInstance({
-    // Each instance would start threads of its own, for half a second of a core; that they read the same is test/api/largeBodies.
+    // Each instance would start threads of its own, for half a second of a core. That threads read the same is tested in
+    // test/api/largeBodies.
     config: readConfig({ workers: "0", ...options.settings, data: directory }, {}),
     clock,
     random: systemRandom,

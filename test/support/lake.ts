@@ -25,7 +25,7 @@ export const lakeFiles = (directory: string): string[] =>
     .filter((name) => name.endsWith(".parquet"))
     .sort();
 
-/** Reads all rows of a table with a reader of somebody else's. */
+/** Reads all rows of a table with an independent reader. */
 export async function lakeRows(directory: string, table: string): Promise<LakeRow[]> {
   const found: LakeRow[] = [];
   for (const file of lakeFiles(directory).filter((name) => name.startsWith(`${table}/`))) {

@@ -1,7 +1,7 @@
 import type { Answer, TestDevice, TestInstance } from "./instance.ts";
 import { memberOf, publish, readToken } from "./reads.ts";
 
-/** What a client of the Model Context Protocol must say that it takes. */
+/** The `Accept` header that a client of the Model Context Protocol must send. */
 export const ACCEPT = "application/json, text/event-stream";
 export const REPO = "github.com/acme/shop";
 export const ERRORS = `# Errors
@@ -19,7 +19,7 @@ The cookie lacked its path, so the browser never sent it back.
 **Prevention rule:** Set path on every cookie!
 `;
 
-/** Sends one message; `params` and what else it has are the test's. */
+/** Sends one message, with `params` and other members of the test's choice. */
 export const rpc = (
   t: TestInstance,
   token: string,

@@ -109,7 +109,7 @@ async function configuration(
   };
 }
 
-/** By another name, so that it does not warn each time. */
+/** A class of another name, so that the provider does not warn each time. */
 class KeepsNothing extends MemoryAdapter {}
 
 /** What a forger changes about an answer. */

@@ -17,7 +17,7 @@ const wrapped = (value: Value): object => {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 };
 
-/** When the clock of tests stands, in nanoseconds, and so many milliseconds later. */
+/** The time of the tests' clock, and so many milliseconds, in nanoseconds. */
 export const nanos = (ms = 0): string => `${Date.UTC(2026, 10, 21, 8) + ms}000000`;
 
 const CLAUDE = { name: "com.anthropic.claude_code.events", version: "2.1.330" };

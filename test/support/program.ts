@@ -22,7 +22,7 @@ async function bundled(runFolder: string): Promise<string> {
   try {
     mkdirSync(join(runFolder, "program-begun"));
   } catch {
-    // Another process says when it is done by a file alone.
+    // Only a file tells that another process is done.
     for (let tries = 0; !existsSync(isMade); tries++) {
       if (tries > 1_200) throw new Error("another worker did not make the bundle in a minute");
       await pause(50);

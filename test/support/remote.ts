@@ -48,7 +48,7 @@ export async function ran(argv: readonly string[], env: Record<string, string> =
 }
 
 const begun = new Set<string>();
-/** What prints on its process's own streams, whoever runs it. */
+/** Commands that print on their process's own streams, whoever runs them. */
 const OF_A_PROCESS = /^(?:agent|ledger (?:check|witness)|license verify|notices|openapi|replica|restore)\b/;
 
 /**
@@ -145,7 +145,7 @@ export async function everything() {
   const directory = newFolder();
   cpSync(made, directory, { recursive: true });
   const t = await startInstance({ directory, settings: { port: "0" } });
-  // What was made has a time of its own each, and may be ahead of the clock by that.
+  // Each thing was made at an instant of its own, so the last one may be ahead of the clock.
   t.clock.jump(Math.max(Date.now(), until) - t.clock.now());
   return { t, url: await t.instance.listen(), ...rest };
 }

@@ -1,8 +1,8 @@
 import { onTestFinished, vi } from "vitest";
 
 /**
- * Stops the clock that says when a step has taken long enough, until the test ends: what is done in steps then takes as many as there is
- * to do, on a machine that others keep busy as well.
+ * Stops the clock that limits how long a step takes, until the test ends. Work in steps then takes as many as the work alone needs, on a
+ * busy machine, too.
  */
 export function stopTime(): void {
   const now = performance.now();

@@ -16,7 +16,7 @@ export interface TestMachine {
   readonly capture: Capture;
   /** Where work trees lie. */
   readonly folder: string;
-  /** Makes a repository with an origin, and lets an agent have worked in it. @returns its top */
+  /** Makes a repository with an origin in which an agent has worked. @returns its top */
   repository(name: string, files?: Readonly<Record<string, string | Uint8Array>>): string;
   /** Asks as this machine. */
   get(path: string): ReturnType<TestInstance["get"]>;

@@ -5,9 +5,9 @@
 
 const BEGIN = "<!-- reckon:lessons:begin";
 const END = "<!-- reckon:lessons:end -->";
-/** How many ends of lines were put before the block, so that they can be taken away again. */
+/** The marker that begins a block. Its digit says how many line ends were put before the block, so that they can be taken away again. */
 const BEGIN_LINE = /^<!-- reckon:lessons:begin ([012]) [^\r\n]*-->$/;
-/** Of UTF-8, as Latin-1 reads it. */
+/** The byte order mark of UTF-8, as Latin-1 reads it. */
 const BOM = "\u00ef\u00bb\u00bf";
 const NOTE = 'kept by "reckon agent nightly": changes in here are lost';
 
@@ -27,7 +27,7 @@ interface Block {
   readonly start: number;
   readonly end: number;
   readonly leading: number;
-  /** How its lines end; what is outside may since have come to end otherwise. */
+  /** The line end within the block; outside it may be another by now. */
   readonly eol: string;
 }
 
@@ -79,7 +79,7 @@ export function blockLines(text: string): string[] | undefined {
 
 /**
  * The text with the block in it: where it stands, else at the end.
- * @param lines in Latin-1 too, none of them empty of meaning; no markers
+ * @param lines in Latin-1 too; none of them is a marker
  * @throws DamagedBlockError
  */
 export function withBlock(text: string, lines: readonly string[]): string {
@@ -99,7 +99,7 @@ export function withoutBlock(text: string): string {
   let before = text.slice(0, block.start);
   let after = text.slice(block.end);
   for (let i = 0; i < leading && before.endsWith(eol); i++) before = before.slice(0, -eol.length);
-  // Behind a file without a last end of line none was added.
+  // After a file without a last line end none was added.
   if (leading < 2 && after.startsWith(eol)) after = after.slice(eol.length);
   return before + after;
 }

@@ -5,11 +5,11 @@ import type { Places } from "../home.ts";
 import { commonDirectory } from "../repository.ts";
 
 /*
- * Briefings as hooks print them. Below each agent's folder lies the path of the work tree once more, and in it the file: a shell finds
- * it by the name of the folder that it is in, with commands of its own.
+ * Briefings as hooks print them. Below the folder of each agent the path of the work tree is repeated, with the file inside: so a shell
+ * finds it by the name of its own folder, with built-in commands.
  */
 
-/** No agent and no person names a folder so. */
+/** A name that no agent and no person gives to a folder. */
 export const BRIEFING_FILE = "reckon-briefing.json";
 
 const asHookOutput = (text: string) => ({
@@ -44,7 +44,7 @@ export function layReady(places: Places, root: string, text: string): void {
   }
 }
 
-/** What a hook of an agent prints that was started in a folder; empty where nothing lies ready. */
+/** What a hook prints for an agent that was started in a folder; empty where nothing lies ready. */
 export function printedBriefing(places: Places, agent: string, folder: string): string {
   const readyIn = (root: string) => readIfAny(join(folderOf(places, agent, root), BRIEFING_FILE));
   try {
@@ -52,7 +52,7 @@ export function printedBriefing(places: Places, agent: string, folder: string): 
       const text = readyIn(at);
       if (text !== "" || dirname(at) === at) return text;
       if (!existsSync(join(at, ".git"))) continue;
-      // A work tree that is new is told what the one that git made it from is told; one of a bare repository was made from none.
+      // A new work tree gets the briefing of the one that git made it from. Those of a bare repository were made from none.
       const common = commonDirectory(join(at, ".git"));
       return basename(common) === ".git" ? readyIn(realpathSync(dirname(common))) : "";
     }

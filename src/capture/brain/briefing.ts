@@ -19,7 +19,7 @@ interface Kept {
 
 /** Bytes of UTF-8 that a briefing may have. */
 const MAX_BYTES = 2_048;
-/** So much of it the server may fill: the rest is the sentence above. */
+/** Bytes of it that the server may fill; the rest is for HEAD. */
 const QUOTED_BYTES = 1_800;
 const REFRESH_MS = 60 * MINUTE_MS;
 const KEEP_MS = 7 * DAY_MS;
@@ -55,7 +55,7 @@ async function refresh(exchange: Exchange, repo: string, kept: Kept | undefined)
   const { capture } = exchange;
   if (exchange.stopped !== undefined || !isDue(capture, "briefing")) return;
   const at = capture.clock.now();
-  // A server that has none to give is asked again like any other.
+  // A server without briefings is asked again after the same interval.
   const heard = answer.kind === "ok" ? { etag: answer.etag, text: shown(answer.text) } : { etag: null, text: "" };
   const isSame = answer.kind === "ok" && answer.status === 304 && kept;
   writeSetting(capture, settingOf(repo), { ...(isSame ? kept : heard), at } satisfies Kept);
@@ -78,7 +78,7 @@ function layBriefing(capture: Capture, repo: string, roots: readonly string[]): 
 
 const isThere = (root: string) => existsSync(join(root, ".git"));
 
-/** A briefing as an agent gets it: of what the server sent only quotations and the headings over them. */
+/** A briefing as an agent gets it: of the server's text only quotations and the headings over them. */
 function shown(markdown: string): string {
   const lines = markdown
     .replace(/[^\S\n]|(?!\n)\p{Cc}/gu, " ")

@@ -9,7 +9,7 @@ export type Confidence = "high" | "medium" | "low";
 export interface Lesson {
   /** First 8 hexadecimal digits. */
   readonly fingerprint: string;
-  /** Of the newest entry. */
+  /** Title of the newest entry. */
   readonly title: string;
   /** What its entries say must be done; null where they do not. */
   readonly rule: string | null;
@@ -49,7 +49,7 @@ export function confidenceOf({ rule, occurrences, confirmed }: Lesson): Confiden
   return occurrences > 2 || (occurrences > 1 && confirmed) ? "high" : "medium";
 }
 
-/** Decides which lessons are accepted by themselves. The same lessons always come to the same. */
+/** Decides which lessons are accepted without a person. The result depends on the lessons alone. */
 export function decide(lessons: readonly Lesson[]): Decided {
   const sorted = lessons.filter(({ occurrences, confirmed }) => occurrences > 1 || confirmed).toSorted(byWeight);
   const left = { ...MAX_ACCEPTED };
@@ -71,8 +71,8 @@ function byWeight(a: Lesson, b: Lesson): number {
 }
 
 /**
- * The lines of the instructions' block: the first ten accepted lessons, and of those that stand there already what has room, 12 sections and
- * 1,500 bytes in all. Made again from its own result it stays as it is.
+ * The lines of the instructions' block: the first ten accepted lessons, and further ones that stand there already as long as there is room;
+ * 12 sections and 1,500 bytes in all. Given its own result, it returns the same.
  * @param standing the lines of the block as it is
  * @returns Latin-1, as `withBlock` takes them; none without lessons
  */
@@ -100,8 +100,8 @@ const sectionOf = ({ title, rule }: Lesson): string[] =>
   ["", `### ${quiet(title, MAX_TITLE_CHARS) || "Untitled"}`, quiet(rule ?? "", MAX_RULE_CHARS)].map(asLatin1);
 
 /**
- * Others' words as they may stand among instructions: on one line, without what is not seen or would be more than text there. Agents read
- * files that instructions name behind an @, unless it is code.
+ * Others' words made fit to stand among instructions: on one line, without invisible characters and markup. An @ before a name would make
+ * agents read that file, unless it stands in code.
  */
 function quiet(text: string, most: number): string {
   const plain = redactText(text)

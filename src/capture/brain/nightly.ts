@@ -15,12 +15,12 @@ import { treesByRepository } from "./publish.ts";
 import { isOwnPath, newestTree, readInside, type Tree, treesAt } from "./tree.ts";
 import { readWritten, writeWritten } from "./written.ts";
 
-/** Sessions of so many days say what is being worked on. */
+/** Sessions of this period tell what is being worked on. */
 const RECENT_MS = 7 * DAY_MS;
 const LESSONS_PATH = ".claude/brain/nightly.md";
 const INSTRUCTIONS = ["CLAUDE.md", "AGENTS.md"];
 const MAX_FILE_BYTES = 1024 * 1024;
-/** Of links, 200 each. */
+/** Pages of links, 200 each. */
 const MAX_PAGES = 20;
 
 /** A file as it is and as it is to be; texts in Latin-1, so that no byte is lost. */
@@ -44,8 +44,8 @@ export interface NightlyResult {
 }
 
 /**
- * Draws lessons from what came back: of every repository that agents worked in, for the work tree whose brain was changed last.
- * @param apply whether the files are written, or it is only found out what would be
+ * Draws lessons from errors that came back, for every repository that agents worked in: in the work tree whose brain was changed last.
+ * @param apply whether the files are written; else it is only found out what would be
  */
 export async function runNightly(capture: Capture, apply: boolean): Promise<NightlyResult[]> {
   const results: NightlyResult[] = [];
@@ -82,12 +82,12 @@ const problemOf = (path: string, error: unknown) =>
     ? `${path}:${error.line}: ${error.message}`
     : `${path}: ${(error as Error).message}`;
 
-/** The instruction files that take the block: those that stand; else the one that the repository's agents will look for. */
+/** The instruction files that get the block: those that exist; else the one that the repository's agents will look for. */
 function instructionsOf(root: string): string[] {
   const standing = INSTRUCTIONS.filter((path) => lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile());
   if (standing.length === 0) return [isOwnPath(join(root, ".claude")) ? "CLAUDE.md" : "AGENTS.md"];
   const claude = standing.length > 1 ? readInside(root, "CLAUDE.md", MAX_FILE_BYTES)?.toString("latin1") : undefined;
-  // Claude Code reads what is named so: once is enough.
+  // Claude Code reads AGENTS.md as well when it is named so: one block is enough.
   return claude && /^@(?:\.\/)?AGENTS\.md\s*$/m.test(claude) ? ["AGENTS.md"] : standing;
 }
 
@@ -112,7 +112,7 @@ function lessonsAfter(before: string | null, decided: Decided): string | null {
 }
 
 function instructionsAfter(before: string | null, decided: Decided): string | null {
-  // A byte order mark of UTF-16: what is put in would be no text there.
+  // A byte order mark of UTF-16: our block would not be text there.
   if (/^(?:\xff\xfe|\xfe\xff)/.test(before ?? "")) throw new Error("is not UTF-8");
   const standing = blockLines(before ?? "");
   const lines = blockOf(decided, standing ?? []);
@@ -205,7 +205,7 @@ function localClasses(
 /** Writes what was planned, each file whole or not at all. @returns what was left as it is, and why */
 function write(capture: Capture, { root, changes }: NightlyResult): string[] {
   const before = readWritten(capture);
-  // First: what is written and not noted, nobody takes out again.
+  // Noted before writing: nobody takes a block out of a file that is not noted.
   writeWritten(capture, new Set([...before, ...changes.map(({ path }) => path)]));
   const written = new Set(before);
   const problems = changes.flatMap((change) => {
@@ -236,8 +236,7 @@ function writeChange(root: string, { path, before, after }: FileChange): void {
 }
 
 /**
- * Takes out of the instruction files, and out of the brains, what this machine wrote there. What somebody else's machine wrote and git
- * brought here stays.
+ * Takes what this machine wrote out of instruction files and brains. What another machine wrote and git brought here stays.
  * @returns what was left as it is, and why
  */
 export function removeManagedBlocks(capture: Capture): string[] {

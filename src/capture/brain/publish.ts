@@ -21,13 +21,16 @@ import { newestTree, placeOf, readOutgoing, type Tree, type TreeFile, treesAt, u
 
 /** What is remembered of a brain that was published. */
 interface Remembered extends RememberedContents {
-  /** Of the signatures of all its work trees. */
+  /** Digest of the signatures of all its work trees. */
   readonly seen?: string;
-  /** What was sent. */
+  /** Digest of the snapshot that was sent. */
   readonly digest?: string;
-  /** What was sent instead, where the line was too slow for all of it: the next time that can be named, and the rest is tried. */
+  /**
+   * Digest of a part that was sent because the line was too slow for all. The next time its files are named by digest, and the rest is
+   * tried.
+   */
   readonly part?: string;
-  /** Of the repository that it was read from, see `placeOf`. */
+  /** Place of the repository that it was read from, see `placeOf`. */
   readonly place?: string;
   /** How many files stay on the machine because git ignores them; null: all, because git did not say. */
   readonly ignored?: number | null;
@@ -46,8 +49,8 @@ export function treesByRepository({ rows }: Capture): ReadonlyMap<string, readon
 }
 
 /**
- * Publishes the brains that changed: of each repository the work tree whose brain was changed last, at most once a minute unless a
- * person waits. A brain that is as it was costs a look at its files' dates.
+ * Publishes the brains that changed: of each repository from the work tree whose brain was changed last, at most once a minute unless a
+ * person waits. Of an unchanged brain only its files' dates are looked at.
  * @returns the repositories whose brain the server has taken
  */
 export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<string>> {
@@ -80,7 +83,7 @@ class Publication {
   readonly #known: Remembered;
   readonly #stored: StoredContents;
   #isSlow = false;
-  /** Of what was sent last. */
+  /** Digest of the snapshot that was sent last. */
   #digest = "";
 
   constructor(exchange: Exchange, repo: string) {
@@ -124,10 +127,10 @@ class Publication {
       return false;
     }
     const { clock } = capture;
-    // What was refused is not sent again before it changes.
+    // A refused brain is not sent again before it changes.
     const sentAt = outcome === "sent" ? clock.now() : this.#sentAt;
     if (outcome === "sent") this.#exchange.wentWell("brain");
-    // Where it is as much as the last time, there is no room for more.
+    // The same part as the last time: this line takes no more.
     const isGrowing = this.#isSlow && this.#digest !== this.#known.part;
     const looked = isGrowing ? { part: this.#digest } : { seen, digest };
     this.#remember({ ...looked, ignored, ...this.#stored.remembered(), place }, sentAt);
@@ -135,8 +138,8 @@ class Publication {
   }
 
   /**
-   * Takes the brain away from under the other names that its repository was known by, as before it had an origin or got another one: all
-   * that it tells would count twice.
+   * Empties the brain under other names that its repository was known by, as before it had an origin or got another one: its contents would
+   * count twice.
    * @returns whether that is done
    */
   async #leave(place: string): Promise<boolean> {
@@ -193,8 +196,8 @@ class Publication {
   }
 
   /**
-   * A version above those that this machine forgot when its own files were restored: first the next, for a reply that was lost; then one
-   * that only a clock can have counted to.
+   * A version above those that this machine forgot when its own files were restored: first the next one, in case a reply was lost; then one
+   * made of the time, which no count of versions has reached.
    */
   #above(rollbacks: number): number {
     const now = this.#exchange.capture.clock.now();
@@ -202,7 +205,7 @@ class Publication {
     return Math.max(this.#version, counted) + 1;
   }
 
-  /** Ends: each time that files are sent again fewer of them are named. */
+  /** Recursion ends, because each repetition names fewer files by digest alone. */
   async #post(files: readonly SnapshotFile[], version: number): Promise<Answer> {
     const clientTimestamp = isoInstant(this.#exchange.capture.clock.now());
     const sent = this.#stored.named(files);

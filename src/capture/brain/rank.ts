@@ -1,6 +1,6 @@
 import { entriesKind, isFromPack, kindOf } from "../../formats/brain-kinds.ts";
 
-/** What matters most comes first: it is what stays when there is too much. */
+/** 0 for what matters most, which stays when there is too much. */
 function rankOf(path: string): number {
   if (isFromPack(path)) return 5;
   if (!path.startsWith(".claude/brain/")) return path.startsWith("docs/") ? 4 : 3;

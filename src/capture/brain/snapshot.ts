@@ -120,7 +120,7 @@ export function readObjections(reason: string, sent: readonly SnapshotFile[]): O
   for (const { path } of sent) {
     const name = `${path} line `;
     for (let at = reason.indexOf(name); at !== -1; at = reason.indexOf(name, at + name.length)) {
-      // The end of a longer path reads the same.
+      // Not where the path is only the end of a longer one.
       if (!/(?:\bin|,) $/.test(reason.slice(Math.max(0, at - 4), at))) continue;
       const found = /^(\d{1,9}) \(([a-z0-9-]{1,64})\)/.exec(reason.slice(at + name.length, at + name.length + 80));
       if (!found) continue;
@@ -132,8 +132,7 @@ export function readObjections(reason: string, sent: readonly SnapshotFile[]): O
 }
 
 /**
- * The snapshot without what the server objects to. What follows on the named line goes with it, up to the next empty one: a secret
- * may go on there.
+ * The snapshot without what the server objects to. With a named line go those after it, up to the next empty one: a secret may go on there.
  * @param whole leave the files out altogether, with a line in their place
  */
 export function withoutSecrets(

@@ -2,7 +2,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import type { Answer } from "../client.ts";
 import type { SnapshotFile } from "./snapshot.ts";
 
-/** What is remembered of them. */
+/** The server's contents as they are remembered. */
 export interface RememberedContents {
   /** SHA-256 digests, in hexadecimal. */
   readonly stored?: readonly string[];
@@ -11,12 +11,12 @@ export interface RememberedContents {
 /** A file as it is sent. */
 type SentFile = SnapshotFile | { readonly path: string; readonly contentSha256: string };
 
-/** A content is named by a digest where that is shorter. */
+/** Shorter contents are sent themselves. */
 const DIGEST_CHARS = 64;
 
 /**
- * The contents that the server holds of one brain: a file that did not change is named by the digest of its. Not for servers that do not
- * say that they understand it.
+ * The contents that the server holds of one brain. A file that did not change is named by the digest of its content, unless the server does
+ * not say that it understands digests.
  */
 export class StoredContents {
   #stored: ReadonlySet<string>;
@@ -36,12 +36,13 @@ export class StoredContents {
   }
 
   /**
-   * Learns from what the server made of files. @param sent as `named` gave them
-   * @returns whether they are to be sent again, with contents that were only named: first with those that it asks for, then with all
+   * Learns from the server's answer.
+   * @param sent as `named` gave them
+   * @returns whether to send the files again, with contents that were only named: first with those that the server asks for, then with all
    */
   learn(answer: Answer, files: readonly SnapshotFile[], sent: readonly SentFile[]): boolean {
     if (answer.kind === "ok") {
-      // In which of them it replaced something, it does not say.
+      // The server does not say in which files it replaced something: then none counts as stored.
       const areStored = answer.takesDigests && answer.body.redactionHits === 0;
       this.#stored = new Set(areStored ? files.map(({ content }) => sha256Hex(content)) : []);
     }

@@ -40,18 +40,18 @@ export interface Tree {
  * elsewhere), and records of decisions.
  */
 export const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decisions", "docs/solutions", "memory-bank"];
-/** And these, which agents read before every session. */
+/** These files are part of it, too: agents read them before every session. */
 export const FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
-/** As git takes them. None has a character that would be a pattern. */
+/** As arguments of git. None has a character that git would take for a pattern. */
 const BRAIN = ["--", ...FILES, ...FOLDERS];
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
-/** So many names are looked at below each folder, and so many files of them all, those first that are kept first: more is no brain. */
+/** Names that are looked at below each folder, and files of all folders, in the order in which files are kept. No brain has more. */
 const MAX_NAMES = 50_000;
 const MAX_FILES = 5_000;
-/** Read beyond what is kept, so that a secret over the cut is whole when it is looked for. */
+/** Bytes read beyond what is kept, so that a secret across the cut is found whole. */
 const BEYOND_BYTES = 64 * 1024;
 
-/** Looks which files of a work tree may be its brain; nothing is read of them. @returns undefined when it is gone */
+/** Finds the files of a work tree that may be its brain, without reading them. @returns undefined when the work tree is gone */
 export function lookAt(root: string): Tree | undefined {
   if (!isOwnPath(root) || statOf(join(root, ".git")) === undefined) return undefined;
   const paths = [...FILES, ...FOLDERS.flatMap((folder) => (isOwnPath(join(root, folder)) ? walk(root, folder) : []))];
@@ -70,7 +70,7 @@ export function lookAt(root: string): Tree | undefined {
   return { root, files, changedAt, signature: sha256Hex(facts.join("\n")) };
 }
 
-/** What all work trees of one repository have in common, and no other that lies there later. */
+/** Identifies a repository on this machine: equal for all its work trees, and another for a repository that lies there later. */
 export function placeOf(root: string): string {
   const common = commonDirectory(join(root, ".git"));
   const { ino, birthtimeMs } = statOf(common) ?? {};
@@ -81,8 +81,8 @@ export function placeOf(root: string): string {
 export const treesAt = (roots: readonly string[]): Tree[] => roots.flatMap((root) => lookAt(root) ?? []);
 
 /**
- * Of several work trees the one whose brain was changed last, of equal ones the first; none where another repository lies by now, for
- * which git may have to be asked.
+ * Of several work trees the one whose brain was changed last, of equal ones the first. A work tree where another repository lies by now
+ * does not count; git may have to be asked for that.
  */
 export function newestTree(repo: string, trees: readonly Tree[]): Tree | undefined {
   const isAlone = trees.length < 2;
@@ -90,7 +90,7 @@ export function newestTree(repo: string, trees: readonly Tree[]): Tree | undefin
   return dated.sort((a, b) => b.at - a.at).find(({ tree }) => isStill(tree.root, repo))?.tree;
 }
 
-/** When what is not committed of a brain was changed, or else its last commit was made: a fresh work tree has all of its files new. */
+/** When uncommitted files of a brain were changed, or else when its last commit was made: in a fresh work tree all files are new. */
 function editedAt({ root, changedAt }: Tree): number {
   const added = git(root, ["ls-files", "-z", "--others", "--exclude-standard", ...BRAIN]);
   const touched = git(root, ["diff-files", "-z", "--raw", "--no-abbrev", "--ignore-submodules=all", ...BRAIN]);
@@ -99,7 +99,7 @@ function editedAt({ root, changedAt }: Tree): number {
   const edited = [...added.split("\0"), ...editedOf(root, touched)];
   const times = edited.map((path) => (MARKDOWN.test(path) && statOf(join(root, path))?.mtimeMs) || 0);
   const latest = Math.max(Number(committed) * SECOND_MS, ...times);
-  // Of trees at one commit the one that has more.
+  // Of trees at one commit, one with uncommitted files is newer.
   return times.some((at) => at > 0) ? latest + 1 : latest;
 }
 
@@ -107,8 +107,8 @@ function editedAt({ root, changedAt }: Tree): number {
 const MAX_COMPARED = 4 * 1024 * 1024;
 
 /**
- * Of the files that were touched since git looked at them last those that hold something else. Git would tell, too, but runs whatever
- * filter the repository names for it (gitattributes(5)).
+ * Of the files that were touched since git looked last, those with another content. git would tell, too, but runs whatever filter the
+ * repository names for it (gitattributes(5)).
  * @param touched what `git diff-files` says (git-diff(1), RAW OUTPUT FORMAT)
  */
 function editedOf(root: string, touched: string): string[] {
@@ -118,13 +118,13 @@ function editedOf(root: string, touched: string): string[] {
     if (id === "") return false;
     const bytes = readInside(root, path, MAX_COMPARED + 1);
     if (bytes === undefined || bytes.length > MAX_COMPARED) return true;
-    // Checked out with other line ends where that is set.
+    // git may be set to check out with other line ends.
     const asStored = Buffer.from(bytes.toString("latin1").replaceAll("\r\n", "\n"), "latin1");
     return ![bytes, asStored].some((one) => blobId(one, id.length) === id);
   });
 }
 
-/** By what git knows a content, in hex. */
+/** The id that git gives to a content, in hex. */
 const blobId = (content: Buffer, digits: number) =>
   createHash(digits === 40 ? "sha1" : "sha256")
     .update(`blob ${content.length}\0`)
@@ -132,8 +132,8 @@ const blobId = (content: Buffer, digits: number) =>
     .digest("hex");
 
 /**
- * The files of a tree that git does not ignore: what is kept out of the repository stays on the machine.
- * @returns undefined when git does not answer, and nothing is known
+ * The files of a tree that git does not ignore: ignored ones stay on the machine.
+ * @returns undefined when git does not answer
  */
 export function unignoredFiles({ root, files }: Tree): TreeFile[] | undefined {
   if (files.length === 0) return [];

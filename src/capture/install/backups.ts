@@ -7,7 +7,7 @@ import type { InstallTarget } from "./installer.ts";
 /** What a file was before our first change. */
 export interface Backup {
   readonly file: string;
-  /** Undefined: it was not there. */
+  /** Undefined where there was no file. */
   readonly text: string | undefined;
   /** Folders that were not there either, from the innermost. */
   readonly folders: readonly string[];

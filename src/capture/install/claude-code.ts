@@ -14,7 +14,7 @@ export const claudeCode: JsonAgent = {
   settings: (machine) => join(folder(machine), "settings.json"),
   folders: (machine) => [folder(machine)],
   programs: ["claude"],
-  // With comments, or a comma too many, it runs without its settings and says so only in its own status.
+  // With comments or a trailing comma, it runs without its settings and says so only in its own status.
   dialect: { comments: false, trailingCommas: false, byteOrderMark: true },
   events: ["SessionStart", "Stop", "PreCompact", "SessionEnd"],
   entry: (command) => ({ hooks: [{ type: "command", command, timeout: TIMEOUT }] }),

@@ -29,8 +29,8 @@ export const codex: JsonAgent = {
 const inHooks = jsonInstaller(codex);
 
 /**
- * Codex skips hooks that nobody has trusted in its own dialogue, in silence. Trust is the person's to give and is not written
- * here; until then `notify`, one command that is called after each turn and needs none, rings as well, if it is not taken.
+ * Codex silently skips hooks that nobody has trusted in its own dialogue. Trust is the person's to give and is not written here. Until then
+ * `notify`, one command that is called after each turn and needs no trust, rings as well, unless the person uses it for something else.
  */
 export const codexInstaller: Installer = {
   ...inHooks,
@@ -39,14 +39,14 @@ export const codexInstaller: Installer = {
     ...inHooks.install(machine, hook),
     ...applyEdit(machine, notifying(machine, hook), false),
   ],
-  // What was written first knows the folders that were made.
+  // In reverse: the backup of the file that was written first lists the folders that were made.
   remove: (machine, hook) => [
     ...applyEdit(machine, unnotifying(machine, hook), true),
     ...inHooks.remove(machine, hook),
   ],
 };
 
-/** The value of `notify`: the program gets what happened as its last argument, which `sh -c` takes for its own name. */
+/** The value of `notify`. Codex adds the event as the last argument, which `sh -c` takes for its own name ($0). */
 const notifyLine = (hook: HookCommand) =>
   `notify = ${JSON.stringify(["sh", "-c", hook.line("codex", "notify")])}`.replaceAll("\u007f", "\\u007f");
 
@@ -56,12 +56,12 @@ function notifying(machine: InstallTarget, hook: HookCommand): Edit {
     isOurs: (text) => withoutNotify(text, hook) !== text,
     change(text) {
       const rest = withoutNotify(text ?? "", hook);
-      // Windows has no shell that takes text of others for an argument safely. A second `notify` would keep Codex from
-      // starting: any line that might be one counts.
+      // Windows has no shell that takes others' text safely as an argument. A second `notify` would keep Codex from starting, so any line
+      // that may be one counts.
       if (machine.platform === "win32" || /^[ \t]*["']?notify["']?[ \t]*=/m.test(rest)) return text;
       const line = notifyLine(hook) + (rest.includes("\r\n") ? "\r\n" : "\n");
       if (text?.includes(line)) return text;
-      // Before all tables, where a line is a member of the root.
+      // Before all tables: a line there belongs to the root.
       const start = rest.startsWith("\uFEFF") ? 1 : 0;
       return rest.slice(0, start) + line + rest.slice(start);
     },
@@ -80,7 +80,7 @@ function unnotifying(machine: InstallTarget, hook: HookCommand): Edit {
   };
 }
 
-/** A configuration without the `notify` that is ours, also where another program wrote the file anew with a line for each part. */
+/** A configuration without our `notify`, also where another program spread it over several lines. */
 function withoutNotify(text: string, hook: HookCommand): string {
   return text.replace(
     /^(\uFEFF?)notify = \[\s*"sh",\s*"-c",\s*("(?:[^"\\\n]|\\.)*"),?\s*\]\r?\n/gm,
@@ -94,7 +94,7 @@ function withoutNotify(text: string, hook: HookCommand): string {
   );
 }
 
-/** What Codex names events by where it keeps trust. */
+/** The names of events in the keys under which Codex keeps trust. */
 const EVENT_KEYS: Readonly<Record<string, string>> = { SessionStart: "session_start", Stop: "stop" };
 
 function disabled(settings: JsonNode, machine: InstallTarget, hook: HookCommand): string | undefined {
@@ -114,8 +114,8 @@ function disabled(settings: JsonNode, machine: InstallTarget, hook: HookCommand)
 }
 
 /**
- * The hash by which Codex knows a hook that was trusted: of its definition as JSON without white space, names in order, with
- * the event's name (openai/codex, codex-rs/hooks/src/engine/discovery.rs and codex-rs/config/src/fingerprint.rs).
+ * The hash by which Codex knows a trusted hook: of its definition and the event's name, as JSON without white space and with sorted names
+ * (openai/codex, codex-rs/hooks/src/engine/discovery.rs and codex-rs/config/src/fingerprint.rs).
  */
 export function trustHash(event: string, command: string): string {
   const handler = { async: false, command, timeout: TIMEOUT, type: "command" };

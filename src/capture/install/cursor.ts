@@ -11,7 +11,7 @@ export const cursor: JsonAgent = {
   settings: (machine) => join(AGENT_FOLDERS.cursor(machine), "hooks.json"),
   folders: (machine) => [AGENT_FOLDERS.cursor(machine)],
   programs: ["cursor", "cursor-agent"],
-  // What it accepts is written nowhere: what stands in a file is kept.
+  // What Cursor accepts is documented nowhere, so whatever stands in a file is kept.
   dialect: { comments: true, trailingCommas: true, byteOrderMark: true },
   events: ["sessionStart", "afterFileEdit", "stop", "sessionEnd"],
   entry: (command) => ({ command, timeout: TIMEOUT }),

@@ -15,7 +15,7 @@ export const geminiCli: JsonAgent = {
   settings: (machine) => join(folder(machine), "settings.json"),
   folders: (machine) => [folder(machine)],
   programs: ["gemini"],
-  // It does not even start with a comma too many or a byte order mark.
+  // With a trailing comma or a byte order mark, Gemini CLI does not even start.
   dialect: { comments: true, trailingCommas: false, byteOrderMark: false },
   events: ["SessionStart", "AfterAgent", "SessionEnd"],
   entry: (command) => ({ hooks: [{ type: "command", command, timeout: TIMEOUT }] }),

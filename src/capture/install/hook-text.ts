@@ -6,16 +6,16 @@ import { insertChild, layoutOf, removeChild, renderValue } from "./json-edit.ts"
 import { type Dialect, type JsonNode, lineAt, nodeAt, parseTree } from "./json-tree.ts";
 
 /**
- * Hooks in the JSON that four agents share: a member `hooks` with a list for each event. What is written here is text to text;
- * reading and writing files is elsewhere.
+ * Hooks in the JSON that four agents share: a member `hooks` with a list for each event. Here texts become texts; files are read and
+ * written elsewhere.
  */
 
-/** How one agent spells them. */
+/** How one agent writes hooks. */
 export interface HookForm {
   readonly agent: string;
   readonly dialect: Dialect;
   readonly events: readonly string[];
-  /** What stands in an event's list. */
+  /** One element of an event's list. */
   entry(command: string): Record<string, unknown>;
   /** What a file has beside `hooks` when there is nothing else in it. */
   readonly frame: Record<string, unknown>;
@@ -25,7 +25,7 @@ type Path = readonly (string | number)[];
 
 interface Found {
   readonly event: string;
-  /** Of the element of the event's list, or of our handler alone where the element has others, too. */
+  /** Path of the element in the event's list; of our handler alone where the element holds others, too. */
   readonly path: Path;
   readonly exact: boolean;
 }
@@ -47,7 +47,7 @@ export function parseSettings(file: string, text: string, form: HookForm): JsonN
   return root;
 }
 
-/** What of a text is ours, in its order. */
+/** Our hooks in a text, in its order. */
 export function findHooks(root: JsonNode, form: HookForm, hook: HookCommand): Found[] {
   const owned = (value: unknown) => isObject(value) && typeof value.command === "string" && hook.owns(value.command);
   return (nodeAt(root, ["hooks"])?.children ?? []).flatMap(({ key: event = "", node: list }) => {
@@ -64,13 +64,13 @@ export function findHooks(root: JsonNode, form: HookForm, hook: HookCommand): Fo
   });
 }
 
-/** Whether all that should be there is, and nothing else of ours. */
+/** Whether every event has our hook in its present form, and no older one of ours is left. */
 export function isComplete(found: readonly Found[], form: HookForm): boolean {
   return found.length === form.events.length && found.every(({ exact }) => exact);
 }
 
 /**
- * The text with one hook for each event. What is ours and of another form is replaced where it stands.
+ * The text with one hook for each event. A hook of ours in another form is replaced in place.
  * @param before what the file was before us, when that is known
  * @throws SettingsError
  */
@@ -120,9 +120,9 @@ function withHook(file: string, text: string, form: HookForm, hook: HookCommand,
 }
 
 /**
- * The text without what is ours, and without the containers that we had made for it.
- * @param before what the file was before us: without it, what is empty afterwards counts as made by us
- * @returns undefined when nothing is left of a file that we had made
+ * The text without our hooks, and without the containers that we made for them.
+ * @param before what the file was before us; without it, a container that is empty afterwards counts as ours
+ * @returns undefined when nothing is left of a file that we made
  * @throws SettingsError
  */
 export function withoutHooks(
@@ -143,7 +143,7 @@ export function withoutHooks(
   return isBare(was) ? splice(result, root, before.text.slice(was.start, was.end)) : result;
 }
 
-/** The text without these, and without lists that they leave empty unless those were there before, which get their text back. */
+/** The text without the given hooks. A list that this empties goes as well, unless it was there before: then it gets its old text back. */
 function withoutFound(
   file: string,
   text: string,
@@ -165,7 +165,7 @@ function withoutFound(
   return result;
 }
 
-/** Nothing stands between its brackets. */
+/** Whether nothing stands between the brackets, not even a comment. */
 const isBare = ({ children, comments }: JsonNode) => children?.length === 0 && !comments;
 
 const splice = (text: string, { start, end }: JsonNode, by: string) => text.slice(0, start) + by + text.slice(end);

@@ -2,11 +2,11 @@ import type { Machine } from "../home.ts";
 
 /** What the parts of this folder share: the machine, the command that is installed, and what an installer answers. */
 
-/** The machine that agents run on, and where what is changed on it is put aside. */
+/** The machine that agents run on, and where its settings are backed up. */
 export interface InstallTarget extends Machine {
   /**
-   * Folder of the capture client, mode 0700, for what settings were before it changed them. Not beside the settings: those hold
-   * keys, and many people keep them in a repository, where a stray copy would be committed.
+   * Folder of the capture client, mode 0700, for copies of settings from before it changed them. Not beside the settings: those hold keys,
+   * and many people keep them in a repository, where a stray copy would be committed.
    */
   readonly backups: string;
 }
@@ -25,7 +25,7 @@ export type AgentId = "claude-code" | "codex" | "gemini-cli" | "opencode" | "cop
 export interface Change {
   readonly file: string;
   readonly kind: "create" | "edit" | "delete";
-  /** The lines that go and come (unified format, without context: settings hold keys), for whoever is asked to consent. */
+  /** Removed and added lines (unified format, without context: settings hold keys), for whoever is asked to consent. */
   readonly diff: string;
 }
 
@@ -45,7 +45,7 @@ export interface Installer {
   find(machine: InstallTarget): boolean;
   /** What `install` would change. Writes nothing. @throws SettingsError when settings cannot be read or parsed */
   plan(machine: InstallTarget, hook: HookCommand): Change[];
-  /** @returns what it changed; nothing when all stands already. @throws SettingsError as `plan`, or when they cannot be written */
+  /** @returns what it changed; nothing when all is in place already. @throws SettingsError as `plan`, or when they cannot be written */
   install(machine: InstallTarget, hook: HookCommand): Change[];
   /** Takes out what is ours and nothing else, whatever was edited meanwhile. @throws SettingsError as `install` */
   remove(machine: InstallTarget, hook: HookCommand): Change[];

@@ -58,7 +58,7 @@ export function insertChild(
   return `${text.slice(0, container.tail)}${item}${layout.newline}${base}${text.slice(container.end - 1)}`;
 }
 
-/** Inserts an item at `at`; the child before gets a comma, or the item one where the text has one after its last child. */
+/** Inserts an item at `at`. The child before it gets a comma; where that has one already, the item gets one. */
 function withComma(text: string, last: JsonChild | undefined, at: number, item: string): string {
   if (!last) return text.slice(0, at) + item + text.slice(at);
   if (last.comma !== undefined) return `${text.slice(0, at)}${item},${text.slice(at)}`;
@@ -84,5 +84,5 @@ export function removeChild(text: string, container: JsonNode, index: number): s
 const lineIndent = (text: string, at: number) =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", at - 1) + 1, at))?.[0] ?? "";
 
-/** The same, where nothing but it stands before the position. */
+/** The white space that a position's line begins with, where nothing else stands before the position. */
 const ownIndent = (text: string, at: number) => /\n([ \t]*)$/.exec(text.slice(0, at))?.[1];

@@ -10,7 +10,7 @@ export interface JsonAgent extends HookForm {
   readonly name: string;
   /** The file with the hooks. */
   settings(machine: InstallTarget): string;
-  /** Its folders, one of which tells that it is here. */
+  /** Folders any one of which shows that the agent is installed. */
   folders(machine: InstallTarget): string[];
   /** Names of its program. */
   readonly programs: readonly string[];

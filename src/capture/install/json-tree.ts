@@ -25,7 +25,7 @@ export interface JsonChild {
   readonly key: string | undefined;
   /** After what stands before it, a bracket, comma or comment: from here to `start` there is white space only. */
   readonly lead: number;
-  /** Of the name, where there is one. */
+  /** Where its name begins, or its value where it has none. */
   readonly start: number;
   readonly end: number;
   readonly node: JsonNode;

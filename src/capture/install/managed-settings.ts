@@ -71,7 +71,7 @@ function jsonOf(form: HookForm, hook: HookCommand): string {
   return json({ ...form.frame, hooks: Object.fromEntries(hooks) });
 }
 
-/** Here plugins are not looked for: one has to be named. */
+/** opencode looks for no plugins in these folders: its settings have to name ours. */
 function opencodeFiles(at: (name: string, content: string) => ManagedFile, hook: HookCommand): ManagedFile[] {
   const plugin = at("reckon.js", opencodePlugin(hook));
   const path = plugin.file.replaceAll("\\", "/");

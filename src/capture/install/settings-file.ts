@@ -25,12 +25,12 @@ import { type Change, type InstallTarget, SettingsError } from "./installer.ts";
 export interface Edit {
   readonly file: string;
   /**
-   * What the file becomes; undefined: nothing, it goes.
-   * @param text what it holds; undefined when it is not there
-   * @param before what it was before our first change, when that is known
+   * @returns the file's new text; undefined to delete the file
+   * @param text the file's text; undefined when there is no file
+   * @param before what the file was before our first change, when that is known
    */
   change(text: string | undefined, before: Backup | undefined): string | undefined;
-  /** Whether a text has anything of ours: one without is kept as it is before it is changed. */
+  /** Whether a text holds anything of ours. A text without is backed up before it is changed. */
   isOurs(text: string): boolean;
 }
 
@@ -118,7 +118,7 @@ function replace(
   if (settings) accessSync(target, constants.W_OK);
   if (text === undefined) {
     if (readSettings(file) !== settings?.text) return false;
-    // A link that leads to the file is somebody's; what it leads to was there only by us.
+    // A link that leads to the file is somebody's, and stays; the file itself was made by us.
     rmSync(target);
     syncDirectory(dirname(target));
     return true;
@@ -140,7 +140,7 @@ function replace(
   return true;
 }
 
-/** From the innermost. */
+/** The missing folders of a path, from the innermost. */
 function missingFolders(folder: string): string[] {
   return lstatSync(folder, { throwIfNoEntry: false }) ? [] : [folder, ...missingFolders(dirname(folder))];
 }
@@ -162,7 +162,7 @@ function changeOf(file: string, before: string | undefined, after: string | unde
   return [{ file, kind, diff: unifiedDiff(file, before, after) }];
 }
 
-/** Lines that go and come, in the unified format (POSIX diff -U 0), without what stands around them. */
+/** Removed and added lines in the unified format (POSIX diff -U 0), without context. */
 function unifiedDiff(file: string, before: string | undefined, after: string | undefined): string {
   const lines = [`--- ${before === undefined ? "/dev/null" : file}`, `+++ ${after === undefined ? "/dev/null" : file}`];
   for (const hunk of diffLines(before ?? "", after ?? "").hunks) lines.push(...changedLines(hunk));

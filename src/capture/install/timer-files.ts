@@ -1,4 +1,4 @@
-/** What each system's timer is described by. */
+/** The files and commands that describe each system's timer. */
 
 /** Minutes between two runs. */
 export const TIMER_MINUTES = 15;
@@ -44,8 +44,8 @@ WantedBy=timers.target
 }
 
 /**
- * A command line as systemd reads it (systemd.service(5)), where `$` begins a variable but not in the program's path. In that it takes no
- * quote, no backslash and no line break at all: a shell runs such a program.
+ * A command line as systemd reads it (systemd.service(5)): `$` begins a variable, except in the program's path. The path cannot hold a
+ * quote, a backslash or a line break; a shell runs such a program.
  */
 function systemdCommand([program = "", ...args]: readonly string[]): string {
   const words = (list: readonly string[]) =>

@@ -38,7 +38,7 @@ interface System {
 }
 
 const MAX_MS = 30_000;
-/** Every file of ours has it, so that one of the same name and another origin is left alone. */
+/** A word in every file of ours. A file of the same name without it is another's, and left alone. */
 const MARK = /reckon/i;
 
 const configFolder = ({ home, env }: InstallTarget) => env.XDG_CONFIG_HOME || join(home, ".config");
@@ -103,7 +103,7 @@ export function removeTimer(machine: InstallTarget): Change[] {
   const system = SYSTEMS[machine.platform];
   if (!system) return [];
   if (succeeds(machine, system.query)) for (const call of system.stop(machine)) succeeds(machine, call);
-  // The last first: what was written first knows the folders that were made.
+  // In reverse: the backup of the file that was written first lists the folders that were made.
   const changes = editsOf(machine, undefined)
     .toReversed()
     .flatMap((edit) => applyEdit(machine, edit, true));

@@ -1,6 +1,9 @@
 import type { LocalDatabase } from "../rows.ts";
 
-/** What was read before: until an instant, in milliseconds since the epoch, and as far as the tables went then, whatever the clock said. */
+/**
+ * How far the last look read: until an instant, in milliseconds since the epoch, and to the last rows that the tables had then, whatever
+ * their time.
+ */
 export interface Until {
   readonly since: number;
   readonly message: number;
@@ -19,7 +22,7 @@ export const opencodeRows = (db: LocalDatabase) => ({
        OR id IN (SELECT session_id FROM part WHERE time_updated >= @since OR rowid > @part)
      ORDER BY time_created, id`,
   ),
-  /** What was written of a session since: each message behind its parts, because they are what it sums up. */
+  /** What was written in a session since. A message comes after its parts, because it sums them up. */
   rows: db.prepare<[Until & { readonly id: string }], Record<string, unknown>>(
     `SELECT "table", id, session_id, message_id, time_created, time_updated, data, message, parent_id FROM (
        SELECT 'part' AS "table", p.id, p.session_id, p.message_id, p.time_created, p.time_updated, p.data,

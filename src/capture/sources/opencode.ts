@@ -6,15 +6,15 @@ import { signOfDatabase } from "./signs.ts";
 import type { Found } from "./stores.ts";
 
 const CHUNK_RECORDS = 2_000;
-/** What was written while the last look went on has an instant before its end. */
+/** How far back is read again: a row that was written during the last look has a time before the end of that look. */
 const OVERLAP_MS = 60_000;
-/** Where nobody noted how far the tables went. */
+/** Ends of tables that nobody noted: no row lies beyond. */
 const NO_ENDS = { message: Number.MAX_SAFE_INTEGER, part: Number.MAX_SAFE_INTEGER };
 
 /**
- * Reads what was written to opencode's database since the last look. It is updated in place and read again from a little before, with
- * the rows that came since, which have an earlier time where the clock was behind: what was recorded is recognised.
- * @throws SqliteError when it is busy, or is not as it is known to be
+ * Reads what was written to opencode's database since the last look. Rows are updated in place, so reading begins a little earlier. Rows
+ * that were added since are read as well, even if a slow clock gave them an earlier time. What was recorded is recognised.
+ * @throws SqliteError when the database is busy, or has another schema
  */
 export async function readOpencode(reading: Reading, found: Found, known: SourceRow | undefined): Promise<void> {
   const { capture, recorder, format, goOn } = reading;
@@ -22,7 +22,7 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
   if (!sign) return;
   const { born: _, ...signs } = sign;
   const now = capture.clock.now();
-  // Later than now only where the clock was put back: what was written since has an earlier time than what was read.
+  // An offset later than now means that the clock was set back. Rows written since have earlier times, so all is read again.
   const since = known && known.offset <= now ? known.offset - OVERLAP_MS : 0;
   const db = local.openForeign(found.path);
   try {
@@ -44,7 +44,7 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
             ...signs,
             path: found.path,
             agent: found.agent,
-            // What has a time to come is read again until that is there.
+            // A row with a time to come is read again until that time has come.
             offset: Math.min(latest, now),
             guard: null,
             carry: JSON.stringify(ends),

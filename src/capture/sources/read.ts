@@ -14,19 +14,19 @@ export const OVERSIZED = "record over 8 MiB";
 
 export interface Reading {
   readonly capture: Capture;
-  /** One for each transaction. */
+  /** Flushed with each transaction. */
   readonly recorder: Recorder;
   readonly format: AgentFormat;
   /** Told of bytes that were read. */
   readonly onBytes: (bytes: number) => void;
-  /** What is known of its events' time, see `Circumstances`. */
+  /** What is known of the time of its events, see `Circumstances`. */
   readonly notBefore?: number;
   readonly isGrowth?: boolean;
   /** Asked between transactions; false ends the reading where it is. */
   readonly goOn: () => boolean | Promise<boolean>;
 }
 
-/** Reads what is new in a transcript and records it, with the place up to which it was read, a chunk a transaction. */
+/** Reads what is new in a transcript. Each transaction records a chunk together with the place that was reached. */
 export async function readSource(reading: Reading, found: Found, known: SourceRow | undefined): Promise<void> {
   const tail = new Tail(found.path);
   try {
@@ -34,7 +34,7 @@ export async function readSource(reading: Reading, found: Found, known: SourceRo
     if (found.path.endsWith(".zst")) return await readCompressed(reading, found, tail, mark);
     if (found.path.endsWith(".json")) return readDocument(reading, found, tail);
     const offset = tail.resume(mark);
-    // Read to its end before, and gone on with since.
+    // The file was read to its end before, and has grown since.
     const isGrowth = known !== undefined && offset > 0 && known.modified >= 0;
     const reader = reading.format.open({ path: found.place }, offset === 0 ? undefined : carryOf(known));
     const begun = { ...reading, ...(known ? { notBefore: Math.max(0, known.modified) } : {}), isGrowth };
@@ -54,7 +54,7 @@ const markOf = ({ device, inode, size, modified, offset, guard }: SourceRow): Ma
   guard,
 });
 
-/** @returns false when it was to end before its end */
+/** @returns false when `goOn` ended it before the file's end */
 async function record(
   reading: Reading,
   found: Found,

@@ -10,19 +10,19 @@ import type { Capture } from "../state.ts";
 import { OVERSIZED } from "./read.ts";
 import { MAX_RECORD_BYTES } from "./tail.ts";
 
-/** An edited file above this is not looked into for where its new lines stand. */
+/** A larger edited file is not searched for the place of its new lines. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
-/** The agent whose hooks say what stands in no transcript. */
+/** Part of the names of Cursor's notes: its hooks say what no transcript holds. */
 const SPEAKS = "-cursor-";
 const UNREADABLE = "note that cannot be read";
-/** Behind the name of a note that was heard, and is still to be read. */
+/** Ends the name of a note that was heard, and is still to be read. */
 const HEARD = ".heard";
 
-/** What lies there but for folders, which nobody of ours makes. */
+/** Names of the files in the spool. Folders there are not ours. */
 const filesIn = ({ places }: Capture): string[] =>
   readdirSync(places.spool, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [] : [one.name]));
 
-/** The notes of hooks that nobody heard yet: seconds, process, agent and event, with what the agent said inside. */
+/** The notes of hooks that no pass heard yet. A name has seconds, process, agent and event; the file holds what the agent said. */
 const notesIn = (capture: Capture): string[] =>
   filesIn(capture).filter((name) => !name.endsWith(".tmp") && !name.endsWith(HEARD));
 
@@ -36,7 +36,7 @@ export function dropUnfinishedNotes(capture: Capture, before: number): void {
   }
 }
 
-/** Hears the notes before reading, so that one which comes while reading is heard, too. @returns whether there were any */
+/** Hears the notes before reading begins, so that a note that comes during reading is heard as a new one. @returns whether there were any */
 export function takeRings(capture: Capture): boolean {
   const notes = notesIn(capture);
   for (const name of notes) {
@@ -50,8 +50,8 @@ export function takeRings(capture: Capture): boolean {
 const heardIn = (capture: Capture): string[] => filesIn(capture).filter((name) => name.endsWith(HEARD));
 
 /**
- * Removes notes that were heard and are not to be recorded: they say what was typed and edited, secrets included.
- * @param isUnwanted by when it was said, in milliseconds since the epoch
+ * Removes heard notes that are not to be recorded, because they say what was typed and edited, secrets included.
+ * @param isUnwanted given the time of a note, in milliseconds since the epoch
  */
 export function dropHeard(capture: Capture, isUnwanted: (at: number) => boolean): void {
   for (const name of heardIn(capture)) {
@@ -60,15 +60,15 @@ export function dropHeard(capture: Capture, isUnwanted: (at: number) => boolean)
   }
 }
 
-/** Records what notes say, each with its removal behind it: what is read again is recognised. */
+/** Records what notes say, and removes each afterwards. A note that is read again is recognised. */
 export function readRings(capture: Capture, format: AgentFormat, recorder: Recorder): void {
   for (const name of heardIn(capture).sort()) {
     const path = join(capture.places.spool, name);
     const reader = format.open({ path: "" });
     capture.transact(() => {
-      // Written by another user, as by root with this person's home: it must not keep all that comes after it.
+      // Written by another user, as by root with this person's home folder. Such a note must not hold up those after it.
       if (!isReadable(path)) capture.rows.countUnknown.run(format.agent, UNREADABLE);
-      // What is longer was cut there.
+      // The hook cuts longer notes to this length.
       else if (statSync(path).size >= MAX_RECORD_BYTES) capture.rows.countUnknown.run(format.agent, OVERSIZED);
       else if (!isRepeated(capture, path))
         for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
@@ -88,20 +88,20 @@ function isReadable(path: string): boolean {
 }
 
 /**
- * Whether the same was said just before: a hook that stands in a person's own settings and in those for all people is called twice for
- * one thing. Notes it. Call in a transaction.
+ * Whether the same was said just before: a hook that is installed both for the person and for all people is called twice for one thing.
+ * Marks the note as seen. Call in a transaction.
  */
 function isRepeated({ rows, clock }: Capture, path: string): boolean {
   const digest = sha256(readFileSync(path)).toString("hex");
   const second = Math.floor(statSync(path).mtimeMs / SECOND_MS);
-  // With the seconds around it: whichever of the two is read first, the other falls into one of them.
+  // The seconds around it are marked, too: of two such notes, the second one read falls into a marked second.
   const [isNew] = [second, second - 1, second + 1].map(
     (at) => rows.addSeen.run(sha256(`note\n${at}\n${digest}`).subarray(0, HASH_BYTES), clock.now()).changes > 0,
   );
   return !isNew;
 }
 
-/** A note as a record, with its time, and with the lines of edits as they stand in their file. */
+/** A note as a record: with its time, and with the lines that its edits have in their file. */
 function recordOf(path: string): string {
   const payload = asObject(parseJson(readFileSync(path, "utf8")));
   const record = JSON.stringify({ timestamp: statSync(path).mtime.toISOString(), ...payload });

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 
-/** What tells without opening a file whether it was written to. */
+/** Properties of a file that change when it is written to, and are read without opening it. */
 export interface Sign {
   readonly device: number;
   readonly inode: number;
@@ -18,7 +18,7 @@ const read = ({ dev, ino, size, mtimeMs, birthtimeMs }: Stats): Sign => ({
   inode: ino,
   size,
   modified: mtimeMs,
-  // A copy may keep when a file was written last, and never when it began; some file systems know only the first.
+  // A copy may keep the time of the last write, but is born anew; some file systems know only the time of the last write.
   born: Math.min(birthtimeMs || mtimeMs, mtimeMs),
 });
 
@@ -33,8 +33,8 @@ export function signOfFile(path: string): Sign | undefined {
 }
 
 /**
- * When a transcript began, for reading older ones first; a sub-agent's behind its session's, which tells where both work: of copies only
- * the end of each is known, and the session's is the later one.
+ * When a transcript began; older ones are read first. A sub-agent's comes after its session's, which tells where both work: a copy has only
+ * the time of its end, and the session's end is later.
  */
 export function orderOf(path: string, { born }: Sign): number {
   const main = path.replace(/[\\/]subagents[\\/][^\\/]*$/, ".jsonl");

@@ -54,7 +54,7 @@ export class Tail {
     closeSync(this.#fd);
   }
 
-  /** Where to go on: behind what was read, unless it is another file or was written anew. */
+  /** The offset to go on from: after what was read, or 0 where it is another file or was written anew. */
   resume(mark: Mark | undefined): number {
     if (!mark || mark.device !== this.stats.dev || mark.inode !== this.stats.ino || this.stats.size < mark.offset)
       return 0;
@@ -94,7 +94,7 @@ export class Tail {
   *#chunks(offset: number, areKept = false): Generator<Buffer> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     let at = offset;
-    // No further than it was long when it was opened: an agent that writes on and on is read in the next pass.
+    // Only up to its length at opening: an agent that writes on and on is read in the next pass.
     while (at < this.stats.size) {
       const read = readSync(this.#fd, buffer, 0, Math.min(CHUNK_BYTES, this.stats.size - at), at);
       if (read === 0) return;
@@ -103,7 +103,7 @@ export class Tail {
     }
   }
 
-  /** Its bytes, as the file that was opened and no other of its name. */
+  /** The bytes of the file that was opened, even if another has its name by now. */
   stream(): Readable {
     return Readable.from(this.#chunks(0, true));
   }
@@ -148,7 +148,7 @@ export function* recordsIn(
       else yield { text: "", next: at };
     }
     length += chunk.length - start;
-    // What is too long is not kept.
+    // A record that is too long is not kept.
     if (length > MAX_RECORD_BYTES) parts = [];
     else if (start < chunk.length) parts.push(Buffer.from(chunk.subarray(start)));
   }
@@ -161,7 +161,7 @@ export function* recordsIn(
 /** The lines of a file compressed with Zstandard (RFC 8878), which is whole when it is there. */
 export async function* compressedRecords(tail: Tail, skips?: (head: string) => boolean): AsyncGenerator<TailRecord> {
   const decompress = createZstdDecompress();
-  // What goes wrong with either ends both, and is thrown below.
+  // An error of either ends both, and is thrown below.
   const stream = pipeline(tail.stream(), decompress, () => {});
   let left: Buffer = Buffer.alloc(0);
   for await (const piece of stream) {

@@ -51,8 +51,8 @@ interface TeamFound extends SectionMatch {
 const rarestWord = (sections: number) => Math.log(1 + (sections - 0.5) / 1.5);
 
 /**
- * The teams whose brains a token reads now: those of its owner at this moment, within its scope, whose tier includes the brain.
- * A scope that names only teams which its owner has left reads nothing. What is a whole team's is none of who sees only their own there.
+ * The teams whose brains a token reads now: those of its owner at this moment, within its scope, whose tier includes the brain. A scope
+ * that names only teams which its owner has left reads nothing. Members who see only their own data in a team do not read its brains.
  */
 export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { id: string; name: string }[] {
   const entitled = tiersWith("brain");
@@ -73,7 +73,7 @@ function mergeFound(hits: readonly TeamFound[], wholes: number): TeamFound[] {
   return shown.sort((a, b) => Number(b.matchesAll) - Number(a.matchesAll) || b.weight - a.weight);
 }
 
-/** Above a half for sections with all the words, up to it for others, the heaviest of a reply the highest of its kind. */
+/** Above a half for sections with all the words, up to a half for others; the heaviest of a reply gets the highest of its kind. */
 function rankOf({ matchesAll, weight }: TeamFound, heaviest: number): number {
   return Math.round(((matchesAll ? 1 : 0) + weight / heaviest) * 50_000) / 100_000;
 }
@@ -82,7 +82,7 @@ function rankOf({ matchesAll, weight }: TeamFound, heaviest: number): number {
 export interface Reach {
   /** The teams at this moment. */
   readonly teams: () => readonly { readonly id: string; readonly name: string }[];
-  /** What is seen of their files; all of them without it. */
+  /** Which of their files are seen; all of them without it. */
   readonly keep?: ReturnType<typeof scopeFilter>;
 }
 
@@ -117,7 +117,7 @@ export async function askWithin(core: Core, reach: Reach, question: string, filt
     others += found.others;
     await yieldNow();
   }
-  // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away then is not shown.
+  // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away since is not shown.
   const still = new Set(reach.teams().map(({ id }) => id));
   if (teams.some(({ id }) => !still.has(id))) return askWithin(core, reach, question, filter);
   const merged = mergeFound(best, wholes).slice(0, limit);

@@ -134,7 +134,7 @@ export async function setBudget(core: Core, teamId: string, budget: NewBudget, b
     const before = sql.like.get(key);
     const given = { amountCents, thresholds: JSON.stringify(percents) };
     if (before?.amountCents === amountCents && before.thresholds === given.thresholds) return readBudget(core, before);
-    // Where it stands is told with what a person is called.
+    // A budget is shown with the person's name, so the team must know the person.
     if (!before && scope === "person" && roleIn(core, teamId, subject) === undefined)
       fail(invalid, "A person whose budget it is has to be one of the team's people.");
     if (!before && (sql.count.get(teamId) ?? 0) >= MAX_BUDGETS) fail(tooManyBudgets);
@@ -149,7 +149,7 @@ export async function setBudget(core: Core, teamId: string, budget: NewBudget, b
         };
     if (before) {
       sql.change.run({ id: row.id, ...given });
-      // What it was reached at is no longer that much of it.
+      // Thresholds that were reached are reached no longer under a higher amount.
       sql.uncrossAbove.run({ id: row.id, amountNano: amountCents * 1e7 });
     } else sql.insert.run(row);
     recordEvent(core, by, {

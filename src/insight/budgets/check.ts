@@ -33,7 +33,7 @@ function reached(core: Core, { budget, threshold, measured: { span, usedNano }, 
     target: { kind: "budget", id },
     detail: { scope, subject, period, ...days, threshold, usedUsd: Math.round(usedNano / 1e7) / 100, amountUsd },
   });
-  // Who a person is, the page tells: what has left the server cannot be erased.
+  // A person is named on the page alone: what has left the server cannot be erased.
   const name = scope === "team" ? "The team's budget" : scope === "person" ? "A person's budget" : subject;
   notify(core, {
     type: "budget.reached",
@@ -66,7 +66,7 @@ async function recordReached(core: Core, budget: BudgetRow, measured: Measured, 
     (threshold) => !known.has(threshold) && usedNano / amountNano >= threshold / 100,
   );
   if (over.length === 0) return;
-  // What it was set to since, the period that is over did not have to keep to.
+  // A budget that was set since did not apply to the period that is over.
   const isTold = !ended || !(await wasSetSince(core, budget, (span.last + 1) * DAY_MS));
   await core.store.write(() => {
     // It may have been removed or changed meanwhile.

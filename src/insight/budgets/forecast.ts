@@ -1,7 +1,7 @@
 import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import type { Period } from "./rows.ts";
 
-/** What a period comes to if it goes on as it went, in days since the epoch, UTC. */
+/** The forecast of a period's end if spending goes on as it went; days are since the epoch, UTC. */
 
 /** A calendar week from Monday on, or a calendar month. */
 export interface Span {
@@ -24,7 +24,7 @@ export function spanAt(period: Period, now: number): Span {
 
 /** Days before a period that tell how much less is spent on a day of a weekend. */
 export const HISTORY_DAYS = 28;
-/** Where they tell nothing. */
+/** The weight where the days before tell nothing. */
 const USUAL_WEEKEND = 0.2;
 /** Working days that must have gone by before anything is foretold. */
 const ENOUGH: Readonly<Record<Period, number>> = { week: 1, month: 3 };

@@ -16,7 +16,7 @@ export interface Measured {
   readonly unpricedTokens: number;
 }
 
-/** By budget and how many periods ago, as long as nothing was counted since and prices are the same. */
+/** What was measured, by budget and how many periods ago. Valid as long as nothing was counted since and prices are the same. */
 const known = slot(() => new Map<string, { readonly version: string; readonly measured: Measured }>());
 
 const NANO = 1e9;
@@ -35,7 +35,7 @@ export const measure = (core: Core, budget: BudgetRow, stale = false): Measured 
 export const measureEnded = (core: Core, budget: BudgetRow): Measured =>
   measureUntil(core, budget, spanAt(budget.period, core.clock.now()).first * DAY_MS - 1, `${budget.id} ended`);
 
-/** @param name what is known is kept by it */
+/** @param name the key under which the result is kept */
 function measureUntil(core: Core, budget: BudgetRow, now: number, name: string, stale = false): Measured {
   const { teamId, scope, subject, period } = budget;
   const span = spanAt(period, now);

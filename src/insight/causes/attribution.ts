@@ -60,7 +60,7 @@ export function attribution(core: Core, teamId: string, { repoKey, kind }: Narro
 /** Sessions counted lately, by team and repository. */
 const counted = slot(() => new Map<string, { at: number; checkpoint: number; makers: readonly MakerCount[] }>());
 const MAX_COUNTED = 1_000;
-/** So many are counted at once; of more, once a minute. */
+/** Up to so many sessions are counted at once; more of them once a minute. */
 const FEW_SESSIONS = 2_000;
 
 /** How many sessions each agent ran with each model; of a team with many of them as of a minute ago at most. */

@@ -17,7 +17,7 @@ export interface Correlated {
   readonly considered: number;
   /** Entries put down to a session, by evidence or by a person. */
   readonly linked: number;
-  /** Entries of which sessions are known that are possible and no more. */
+  /** Entries for which only possible sessions are known. */
   readonly possible: number;
   readonly unlinked: number;
 }
@@ -59,7 +59,10 @@ export function correlateEntries(
   });
 }
 
-/** Stores the links that entries ought to have. @returns how many there are of each, and the sessions that they were put down to or are */
+/**
+ * Stores the links that entries ought to have. @returns how many links of each kind there are, and the sessions that the entries were put
+ * down to or are now
+ */
 async function compare(core: Core, teamId: string, repoKey: string, defects: readonly Defect[]) {
   const signals = openSignals(core, teamId, repoKey);
   const yieldNow = cooperative(core.clock);

@@ -21,8 +21,8 @@ export const countedIn = (core: Core, teamId: string, repoKey: string): Readonly
   );
 
 /**
- * Counts for the sessions of a repository of which the count changed, and for those of others, or of none, to which its entries were put
- * down or are now.
+ * Counts anew for the sessions of a repository whose count changed, and for sessions of other repositories, or of none, that its entries
+ * were put down to or are now.
  * @param before what `countedIn` told before anything changed
  */
 export async function recountRepository(

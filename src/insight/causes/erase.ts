@@ -36,13 +36,13 @@ function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generat
 }
 
 /**
- * Row change: what a note told, that a session made a commit, goes with it: a process may end before `eraseNoted`, which brings back what the
- * session tells itself.
+ * Row change: forgets that a session made a commit, as only a note told. Done together with the note, because a process may end before
+ * `eraseNoted`, which brings back what the session tells itself.
  */
 const forgetNoted = (core: Core, teamId: string, externalId: string, commit: string): void =>
   void eraseRows(core.store).dropNoted.run({ teamId, externalId, commit });
 
-/** Takes what notes told of sessions out of what is known of them, once the notes are gone. */
+/** Removes what notes told from what is known of sessions, once the notes are gone. */
 async function* eraseNoted(core: Core, teamId: string, externalIds: Iterable<string>): AsyncGenerator<EraseStep> {
   for await (const change of evidenceAnew(core, teamId, [...externalIds]))
     yield () => {

@@ -141,7 +141,7 @@ async function correlateWithin(
       await within(repoKey, withoutRepo, ({ commits }) => commits.length > 0);
 }
 
-/** Correlates the entries that name commits whose notes may name other sessions than they did, which nothing else tells of. */
+/** Correlates the entries that name commits whose notes may name other sessions now; nothing else tells of such a change. */
 async function correlateCommits(
   core: Core,
   commits: ReturnType<typeof commitNotes.replacedBetween>,

@@ -29,7 +29,7 @@ function deliveriesFrom(core: Core, checkpoint: number, enough = 1): ReturnType<
   return { deliveryId, sessionIds: [...new Set([...named, ...sessionsOnceNamed(core, deliveryId)])] };
 }
 
-/** The sessions of which it is known that they made a commit whose note came anew with a delivery: it may not name them any more. */
+/** The sessions known as makers of a commit whose note came anew with a delivery: the note may not name them any more. */
 const sessionsOnceNamed = (core: Core, deliveryId: number): number[] =>
   commitNotes.replacedBetween(core, deliveryId - 1, deliveryId).flatMap(({ teamId, sha: written }) => {
     const sha = readSha(written) ?? "";

@@ -93,7 +93,7 @@ const LISTED = `SELECT ${COLUMNS}, w.external_id AS externalId, w.agent, w.model
 const RANK = `l.origin = 'person' DESC, l.verdict IS 'confirmed' DESC,
   CASE l.band WHEN 'strong' THEN 0 WHEN 'probable' THEN 1 ELSE 2 END, w.ended_at DESC, l.session_id DESC, l.id`;
 
-/** What is certain enough to count, is not outranked by a person's word, and of an entry that is there. */
+/** Links that count: certain enough, not outranked by a person's word, and of an entry that is there. */
 const COUNTED = `l.session_id IS NOT NULL AND l.gone_after IS NULL AND l.verdict IS NOT 'rejected'
   AND (l.origin = 'person' OR l.verdict IS 'confirmed' OR (l.band <> 'weak' AND NOT EXISTS (
     SELECT 1 FROM causal_links p WHERE p.entry_id = l.entry_id AND (p.origin = 'person' OR p.verdict = 'confirmed')

@@ -68,14 +68,14 @@ export interface LinkList {
   readonly next?: string;
 }
 
-/** What tells where a list ended: the last link, and its date in case it is gone by then. */
+/** Where a list ended: the last link, and its date in case the link is gone by then. */
 export const LINK_CURSOR = /^(\d{4}-\d\d-\d\d)\.(lnk_[0-9a-z]{26})$/;
 
 /** Judges of each row, in order, whether it is past where an earlier list ended. */
 function pastCursor(core: Core, teamId: string, after: string | undefined): (row: PlaceRow) => boolean {
   const [, date, id] = LINK_CURSOR.exec(after ?? "") ?? [];
   if (date === undefined || id === undefined) return () => true;
-  // Correlation may have taken it away since: its day is then listed again, rather than a link passed over.
+  // Correlation may have removed the link since. Then its day is listed again, so that no link is passed over.
   if (linkRows(core.store).byId.get(id, teamId)?.date !== date) return (row) => row.date <= date;
   let past = false;
   return (row) => {

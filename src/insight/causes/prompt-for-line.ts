@@ -42,8 +42,8 @@ function followEdits(core: Core, teamId: string, query: LineQuery, path: string)
 }
 
 /**
- * Those edits that stand in a commit: said to be its own, or made at or before it; of the latter none that another commit took after
- * one of its own was made of the same file. In the same work tree that one would have gone with it.
+ * Those edits that are in a commit: said to be its own, or made at or before it. Not those that another commit took after one of this
+ * commit's own edits of the file: in the same work tree, that own edit would have gone into the other commit.
  */
 function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[], commit: string): LineEditRow[] {
   const sha = readSha(commit);
@@ -51,7 +51,7 @@ function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[],
   const instants = makersOf(core, teamId, sha)
     .map(({ at, endedAt }) => at ?? endedAt)
     .filter((at) => at !== null);
-  // A note of the commit came after it, and sessions go on.
+  // A commit's note came after it, and sessions go on meanwhile.
   const noted = commitNotes.ofCommit(core, teamId, sha).map(({ createdAt }) => createdAt);
   const until = instants.length === 0 ? undefined : Math.min(Math.max(...instants), ...noted);
   const isOwn = ({ commit }: LineEditRow) => commit !== null && isSameCommit(commit, sha);

@@ -17,7 +17,7 @@ export async function reattach(core: Core, teamId: string, repoKey: string, defe
   const links = await linksIn(core, teamId, repoKey);
   if (links.length === 0) return;
   const entries = rematch(links, defects);
-  // Before the others: of a session there is one computed link to an entry.
+  // Before the others, because an entry has one computed link to a session.
   const changes: RowChange[] = supersededIn(links, entries).map((link) => () => sql.drop.run(link.id));
   for (const link of links) {
     const entry = entries.get(link);

@@ -157,11 +157,11 @@ function touchedFiles(
       if (!overlaps(row, reach)) continue;
       touches.getOrInsert(row.sessionId, new Set()).add(named);
     }
-    // A bare word that no session ever touched is more likely no file at all: `Promise.all`.
+    // A bare word that no session ever touched is probably no file, such as `Promise.all`.
     if (touchRows.length > 0 || named.includes("/")) counted.add(named);
   }
   return { files: counted.size, touches };
 }
 
-/** Notes about the code are edited with everything. */
+/** Whether a path is a note about the code: those are edited together with everything. */
 const isBrain = (path: string) => /(?:^|\/)\.claude\/brain\//.test(path);

@@ -54,7 +54,7 @@ const DECISIONS = 5;
 const MAX_TEXT_CHARS = 280;
 const MAX_PLACE_CHARS = 120;
 
-/** What precedes the items of each kind. */
+/** The headings before the items of each kind. */
 const TITLES: Readonly<Record<Item["kind"], string>> = {
   open: "## Open",
   rule: "## Rules from what came again",
@@ -163,7 +163,10 @@ function markdownOf(head: string, items: readonly Item[]): string {
 const wordsOf = ({ text, date, occurrences }: Item): string =>
   date === null || occurrences !== null ? text : `${date} ${text}`;
 
-/** On a line of its own, so that no words can pass for it; quoted too, as names of files are others' words. */
+/**
+ * The source of an item, on a line of its own, so that no words can pass for it. It is quoted, too, because names of files are others'
+ * words.
+ */
 function sourceOf({ date, occurrences, repoKey, filePath, line, deviceId }: Item): string {
   if (occurrences !== null) return `from ${occurrences} entries, the last of ${date}`;
   const where = [repoKey, filePath].filter((part) => part !== null).map((part) => visibleLine(part, MAX_PLACE_CHARS));

@@ -9,7 +9,7 @@ import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
 import { pageRows } from "./page-rows.ts";
 
-/** Entries that are looked through in one piece, and the rest of a day. */
+/** Entries that are looked through in one piece; the rest of their last day is added. */
 const AT_ONCE = 4_000;
 /** Beyond every date. */
 const NEVER = "9999-99";

@@ -18,8 +18,9 @@ interface FilePlace {
 }
 
 /**
- * Row changes that make a file's rows like what was read of it; the last notes that they are. An entry that was there before
- * keeps its row and with it its number, wherever it stands now, and one that is there again gets the number that it had. Only the first of them may be made: what is left is found again.
+ * Row changes that make a file's rows like what was read of it; the last one notes that they are. An entry that was there before keeps its
+ * row and number, wherever it stands now; one that comes back gets its old number. If only the first of the changes are made, the rest is
+ * found again.
  * @param strays rows of files of the repository that are gone: an entry may have come from there
  * @param classes is told of the classes that each change touches
  */
@@ -42,7 +43,7 @@ export function changesOf(
     const { heading, ordinal, line } = entry;
     if (!row) {
       changes.push(() => {
-        // As one that stood in another branch alone.
+        // It may have stood only in another branch for a while.
         const before = sql.takeGone.get(teamId, repoKey, digestOf(path, entry)) ?? null;
         const added = Number(
           sql.insert.run(before, teamId, repoKey, path, kind, heading, ordinal, ...columnsOf(entry)).lastInsertRowid,
@@ -55,7 +56,7 @@ export function changesOf(
     gone.delete(row);
     const stays = row.path === path && row.heading === heading && row.ordinal === ordinal;
     if (!stays || row.kind !== kind || !isSame(row, entry)) {
-      // Entries may change places with each other, and no two may have one at any moment.
+      // Entries may swap places, and no two may have the same one at any moment.
       if (!stays && row.ordinal >= 0) parked.push(() => sql.park.run(row.id));
       changes.push(() => {
         sql.update.run(path, kind, heading, ordinal, ...columnsOf(entry), row.id);
@@ -72,9 +73,9 @@ export function changesOf(
   ];
 }
 
-/** Entries of days before that are history, which a brain brings with it when it is read first. */
+/** Entries dated before that are history, which a brain brings when it is first read. */
 const RECENT_MS = 7 * DAY_MS;
-/** Entries of its class that are counted to be told of: it is done for each of thousands that come at once. */
+/** Entries of a class that are counted for a notice, at most: thousands may come at once, and each is counted. */
 const MAX_COUNTED = 100;
 
 /** Row change: tells whoever wants to hear of it that there is a new entry, and whether its class was there before. */

@@ -4,7 +4,7 @@ import { inBatches, type RowChange } from "../../platform/projections/projection
 import { type ClassFacts, storeClass } from "../triage/triage.ts";
 import { pageRows } from "./page-rows.ts";
 
-/** Entries of a class that it is told of by more than their number. */
+/** Newest entries of a class that are read; the others are only counted. */
 const NEWEST = 20;
 const HIGHEST = Buffer.alloc(32, 0xff);
 
@@ -33,7 +33,7 @@ export class ClassChanges {
     this.touch(fingerprint).add(id);
   }
 
-  /** Row changes as functions that each make as many as one transaction may hold, and store the classes that they touched. */
+  /** Row changes as functions. Each makes as many as one transaction may hold, and stores the classes that they touched. */
   async *inBatches(changes: Iterable<RowChange>): AsyncGenerator<() => void> {
     for await (const batch of inBatches(changes))
       yield () => {

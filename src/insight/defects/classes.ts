@@ -84,7 +84,7 @@ export interface Learnt {
   readonly at: number;
 }
 
-/** Nothing is said of a class before it had so long to come back. */
+/** A class is judged only once it had so long to come back. */
 const OBSERVED_MS = 28 * DAY_MS;
 /** Teams looked at, the earliest first. */
 const MAX_TEAMS = 100;

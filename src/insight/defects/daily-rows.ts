@@ -24,7 +24,7 @@ const IN_SLICE =
 
 /** All by defects_by_fingerprint, a slice of a team's entries. */
 export const dailyRows = statements((db) => ({
-  // Which entry of its class is the first is told in one walk: comparing entries with one another would take their square.
+  // One walk finds the first entry of each class: comparing entries with one another would take their square.
   days: db.prepare<[Days], ErrorDay>(
     `SELECT date, count(*) AS entries, sum(place > 1) AS again
      FROM (SELECT date, row_number() OVER (PARTITION BY fingerprint ORDER BY date) AS place FROM defects WHERE ${IN_SLICE})

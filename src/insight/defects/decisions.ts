@@ -57,7 +57,7 @@ function compareDates(a: string | null, b: string | null): number {
 
 const NO_DECISIONS = /(?:^|\/)(?:readme|index|template)\.\w+$/i;
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-/** Names with numbers by their numbers; all others before them, as a file of many decisions is. */
+/** Compares names by their numbers. Names without a number come first, such as that of a file with many decisions. */
 const compareNames = (a: string, b: string) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1);
 const numberOf = (name: string) => Number(/\d{1,12}/.exec(name)?.[0] ?? Number.MAX_SAFE_INTEGER);
 

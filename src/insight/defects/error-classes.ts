@@ -43,9 +43,9 @@ const LAST_DAY = "~";
 const ABOVE_ALL: Buffer = Buffer.alloc(DIGITS / 2 + 1, 0xff);
 
 /**
- * A page of the classes in a team's current brains, those seen first most lately first: that day stays when a class comes again.
- * Days are gone through from the newest, and of each the classes that it has entries of: what is older than the page is not read, but for
- * the other entries of its classes. As fresh as `entriesProjection`.
+ * A page of the classes in a team's current brains, those seen first most lately first: that day stays when a class comes again. Days are
+ * read from the newest back, with the classes that have entries on them. So of older days only the other entries of these classes are read.
+ * As fresh as `entriesProjection`.
  * @param query `cursor` is an earlier page's `older`; `limit` 1 to 200, 50 by default
  */
 export async function pageOfClasses(

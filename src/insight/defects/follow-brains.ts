@@ -27,8 +27,8 @@ export const entriesProjection: Projection = {
 };
 
 /**
- * What makes a repository's entries like its current brain, whatever that was before, and forgets those that are gone: after something
- * of it was erased.
+ * The row changes that make a repository's entries like its current brain, whatever they were before, and forget those that are gone: for
+ * when something of it was erased.
  */
 export async function* entriesAnew(core: Core, teamId: string, repoKey: string): AsyncGenerator<() => void> {
   const current = currentBrains(core, teamId).find((brain) => brain.repoKey === repoKey);
@@ -59,7 +59,7 @@ async function* storeBrain(core: Core, brain: CurrentBrain): AsyncGenerator<() =
       changes.unshift(() => recordFailure(core, entriesProjection.name, snapshotId, `${path}: ${unreadable}`));
     yield* classes.inBatches(changes);
   }
-  // After the others: entries may have gone from these files to them.
+  // After the other files: entries may have moved from these files to them.
   for (const path of gone) yield* classes.inBatches(removalOf(core, { teamId, repoKey, path }, classes));
 }
 

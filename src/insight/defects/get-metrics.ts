@@ -50,7 +50,7 @@ const BrainMetrics = v.looseObject({
   behind: Behind,
 });
 
-/** What the errors files come to: how many entries a week, which of them are open, which come again. */
+/** The figures of the errors files: entries a week, open ones, and those that come again. */
 export const metrics = endpoint(
   {
     id: "brainMetrics",

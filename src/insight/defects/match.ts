@@ -5,7 +5,7 @@ import type { DefectRow } from "./rows.ts";
 /** Which row each entry goes on with; entries without one are new, rows without one are gone. */
 export type Matches = Map<Entry, DefectRow>;
 
-/** A row or an entry, and what the two are compared by. */
+/** A row or an entry, with what the two are compared by. */
 interface Known<T extends DefectRow | Entry = DefectRow | Entry> {
   readonly item: T;
   /** The title folded, which is seldom asked for; "" tells nothing. */
@@ -76,7 +76,7 @@ function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
       for (const [text, after] of Map.groupBy(entriesLeft(), key))
         for (const [row, entry] of inPairs(before.get(text) ?? [], after)) pair(row, entry);
     },
-    /** Pairs what is the only one with its key, among those that are paired already too. */
+    /** Pairs what alone has its key, also among those that are paired already. */
     pairSingle(key: KeyOf) {
       if (rowsLeft.size === 0 || matches.size === allEntries.length) return;
       // Folding the titles of thousands of entries would keep others waiting: none is the same as one of another day.

@@ -105,7 +105,7 @@ export const rows = statements((db) => ({
     `UPDATE defects SET path = ?, kind = ?, heading = ?, ordinal = ?, date = ?, title = ?, line = ?, open = ?, fingerprint = ?,
      rule = ?, commits = ?, files = ? WHERE id = ?`,
   ),
-  // Out of the way of every entry that is in a file.
+  // Moves a row out of the way of every entry in a file.
   park: db.prepare<[number]>("UPDATE defects SET ordinal = -id WHERE id = ?"),
   move: db.prepare<[number, number]>("UPDATE defects SET line = ? WHERE id = ?"),
   remove: db.prepare<[number]>("DELETE FROM defects WHERE id = ?"),
@@ -113,7 +113,7 @@ export const rows = statements((db) => ({
   putGone: db.prepare<[string, string, Buffer, number]>(
     "INSERT OR REPLACE INTO defects_gone (team_id, repo_key, digest, id) VALUES (?, ?, ?, ?)",
   ),
-  // Null where another has the number by now, as it may where the team came from another instance.
+  // Null where another entry has the number by now, as after the team came from another instance.
   takeGone: db
     .prepare<[string, string, Buffer], number | null>(
       `DELETE FROM defects_gone WHERE team_id = ? AND repo_key = ? AND digest = ?

@@ -29,7 +29,7 @@ export interface DayCount {
   readonly count: number;
 }
 
-/** The first day of the weeks that end now, and the last that counts: where it is tomorrow already, entries say so. */
+/** The first day of the weeks that end now, and the last day that counts: where it is tomorrow already, entries are dated so. */
 export function trendRange(now: number, weeks = WEEKS): { readonly from: string; readonly to: string } {
   return { from: dateOfDay(dayNumber(now) - weeks * WEEK_DAYS + 1), to: dateOfDay(dayNumber(now + FURTHEST_AHEAD_MS)) };
 }

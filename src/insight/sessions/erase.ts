@@ -6,7 +6,10 @@ import { readSaid } from "./follow.ts";
 import { keptSums, putSaid, putUser } from "./kept-sums.ts";
 import { NO_START, rows } from "./rows.ts";
 
-/** Erases a session's row, but for what it used where figures of spend stay: it may go on. What was only exported of it and stood in no list is shown in its place. */
+/**
+ * Erases a session's row. Where figures of spend stay, the row keeps the usage, because the session may go on. An exported telling of it
+ * that stood in no list is shown in its place.
+ */
 async function* eraseSession(core: Core, sessionId: number): AsyncGenerator<EraseStep> {
   const shown = sessionTwins.isOnlyWhole(core, sessionId) ? sessionTwins.exportedOf(core, sessionId) : [];
   for (const { id } of shown) {

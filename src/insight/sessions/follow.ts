@@ -16,7 +16,7 @@ import { NO_START, rows, type SaidRow } from "./rows.ts";
 /** Keeps the rows of sessions like the sessions themselves. */
 export const sessionsProjection = sessionSequence.projection("sessions", changesOf);
 
-/** More are not waited for: so many are there to read only after an upgrade. */
+/** A page waits for no more sessions than this: more are to be read only after an upgrade. */
 const SOON_READ = 100;
 
 /** For a page: reads what was delivered since anybody last looked, unless that takes long. */

@@ -8,7 +8,7 @@ import { NO_START, rows, type SaidRow, type SessionName } from "./rows.ts";
 /** Sums that are kept: some 300 bytes each. */
 const MAX_SUMS = 10_000;
 
-/** Sums of the days on which sessions began, as long as nothing of these changed; whatever changes a row says so. */
+/** Sums of the days on which sessions began, kept until something of a day changes; whatever changes a row says so. */
 export const keptSums = slot(() => new KeptByDay<SumRow>(MAX_SUMS, () => 1));
 
 /** Row change: keeps what a session's document says of it. */
@@ -23,7 +23,7 @@ export function putSaid(core: Core, said: SaidRow): void {
   keptSums(core).change(said.teamId, dayNumber(said.startedAt));
 }
 
-/** Row change: keeps whose a session is where that changed though the session did not, as another device tells of it. */
+/** Row change: stores the owner of a session where that changed though the session did not, because another device tells of it. */
 export function putUser(
   core: Core,
   { id, deviceId, externalId }: Pick<SessionName, "deviceId" | "externalId"> & { id: number },

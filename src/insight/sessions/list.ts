@@ -61,7 +61,7 @@ export interface SessionPage extends Page<SessionItem> {
 
 /** Sessions that lists and sums look at: a team's newest. */
 const MAX_EXAMINED = 100_000;
-/** Of these, as many as are looked at in one go. */
+/** Sessions that are looked at in one go. */
 const STRETCH = 5_000;
 /** What one page may look through for a text: sessions, and characters of them. */
 const MAX_SEARCHED = { sessions: 10_000, chars: 16_000_000 };
@@ -153,7 +153,7 @@ type Days = Pick<Narrowed, "from" | "to">;
 
 interface Near<Row> {
   readonly rows: readonly Row[];
-  /** The others that are wanted, from all there are; absent where there can be none. @param days starts that they have */
+  /** The further rows that are wanted, from all there are; absent where there can be none. @param days starts that they have */
   readonly beyond?: (days: Partial<Days>) => Promise<readonly Row[]>;
 }
 
@@ -223,7 +223,7 @@ function outermost({ from, to }: Narrowed, { sort = "started" }: SessionsQuery, 
 /** Billionths in a dollar. */
 const NANO = 1e9;
 
-/** The first start that a filter leaves: what has none is of no days, whether they are asked for from one on or until one. */
+/** The first start that a filter lets through. A session without a start is of no days, whether days are asked for from one on or until one. */
 export const firstStart = ({ from, to }: SessionFilter): number => from ?? (to === undefined ? NO_START : NO_START + 1);
 
 /** A filter as statements take it; a team's newest 100,000 sessions before its end are looked at. */

@@ -24,7 +24,7 @@ export function noteSpent(core: Core, session: SessionName, spent: Spent): void 
   noteChanged(core, session);
   const whole = (value: number) => Math.max(0, Math.min(value, Number.MAX_SAFE_INTEGER));
   const [tokens, unpriced] = [whole(spent.tokens), whole(spent.unpriced)];
-  // Of one that was erased nothing comes back.
+  // Figures of an erased session do not come back.
   if (tokens === 0) return void sql.clearSpent.run(deviceId, externalId);
   const isPriced = tokens > unpriced;
   const pico = spent.pico < 0n ? 0n : spent.pico;

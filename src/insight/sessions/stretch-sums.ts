@@ -19,7 +19,7 @@ interface StretchSums {
 export const isOfFew = (core: Core, { deviceIds }: Pick<Narrowed, "deviceIds">): boolean =>
   deviceIds !== null && listRows(core.store).areFew.get(deviceIds) === 1;
 
-/** Sums by the days on which sessions began, a stretch at a time: those of which nothing changed are there already. */
+/** Sums by the days on which sessions began, a stretch at a time; sums of stretches in which nothing changed are kept. */
 export function* sumsByStretch(core: Core, narrowed: Narrowed): Generator<StretchSums> {
   const { nextStart, sums, sumsFiltered, sumsOfFew, sumsOfRepo, sumsOfRepoFiltered } = listRows(core.store);
   const { teamId, from, to, ...filters } = narrowed;
@@ -32,7 +32,7 @@ export function* sumsByStretch(core: Core, narrowed: Narrowed): Generator<Stretc
   for (let start = next(from); start !== undefined; ) {
     const days = stretchOf(dayNumber(start), [dayNumber(from), dayNumber(to - 1)]);
     const end = (days[1] + 1) * DAY_MS;
-    // Where what is asked for begins or ends within a day, that is another question.
+    // A range that begins or ends within a day has kept sums of its own.
     const range = { from: Math.max(from, days[0] * DAY_MS), to: Math.min(to, end) };
     const cut = [range.from - days[0] * DAY_MS, end - range.to];
     const name = sha256Hex(JSON.stringify([filters, cut])).slice(0, 32);

@@ -102,8 +102,8 @@ export interface NamedSession {
 }
 
 /**
- * How a device's session is called, by the name that its agent gave it; where another device tells of it as a whole, as that does.
- * @param sees whether what a device sent is for whoever asks
+ * The name of a device's session, by the id that its agent gave it; where another device tells of it as a whole, that one's name.
+ * @param sees whether the one who asks sees what a device sent
  */
 export function nameSession(
   core: Core,

@@ -8,8 +8,8 @@ import { rows } from "./rows.ts";
 import { type Report, sessionOf } from "./usage-record.ts";
 
 /**
- * Up to so many reports of one call are kept, and of one request. Sessions that go on from a copy of another repeat its calls; what
- * were more of them would be read anew with each that follows, and says what the others say.
+ * Reports that are kept of one call, and of one request, at most. Sessions that go on from a copy of another repeat its calls. Further
+ * reports would be read anew with each that follows, and say what the others say.
  */
 const MAX_REPORTS = 64;
 
@@ -57,7 +57,7 @@ export class CallsById {
     this.#recount(teamId, [wholeBefore], [wholeAfter], new Set(changed.map(sessionNameOf)));
   }
 
-  /** Telemetry repeats itself: of what is stored already nothing need be decided again. */
+  /** Telemetry repeats itself: what is stored already needs no new decision. */
   #isKnown(before: readonly StoredReport[], { replaces, reports }: Change): boolean {
     return (
       replaces === undefined &&
@@ -69,7 +69,7 @@ export class CallsById {
     );
   }
 
-  /** That a request is a message's is reported, or is so no more. */
+  /** Stores that a request belongs to a message, as is reported, or no longer does. */
   link(teamId: string, key: Buffer, changes: readonly Change[]): void {
     const before = this.#rollup.reportsOf(teamId, key);
     const after = withinBound(storedAfter(this.#rollup, before, key, changes), before, []);
@@ -97,7 +97,7 @@ export class CallsById {
     this.#recount(teamId, whenLinkedTo(messageBefore), whenLinkedTo(messageAfter));
   }
 
-  /** The one message that a request is tied to; undefined where there is none, or are several. */
+  /** The one message that a request is tied to; undefined where there is none or several. */
   #messageOf(teamId: string, request: Buffer): Buffer | undefined {
     const [link, second] = rows(this.#core.store).twoLinks.all(teamId, request, endOf(request));
     return link && !second ? messageOf(link) : undefined;
@@ -109,7 +109,7 @@ export class CallsById {
       .map((row) => this.#rollup.read(row));
   }
 
-  /** Reports of a message with those of its requests. @param known what is to be taken as reported of one of them */
+  /** Reports of a message with those of its requests. @param known reports of one request, to be used instead of the stored ones */
   #withRequests(
     teamId: string,
     message: Buffer,
@@ -129,9 +129,9 @@ export class CallsById {
   }
 
   /**
-   * Each list is what is reported of one call.
-   * @param reporting the sessions whose reports changed; all where it is not told. One call that very many sessions tell of would be
-   *   counted anew in each of them otherwise, with every session that tells of it.
+   * Counts calls anew. Each list is what is reported of one call.
+   * @param reporting the sessions whose reports changed; all without it. Otherwise a call that very many sessions tell of would be counted
+   * anew in each of them, with every session that tells of it.
    */
   #recount(
     teamId: string,
@@ -144,7 +144,7 @@ export class CallsById {
       ...after.map((reports) => ({ reports, times: 1 as const })),
     ];
     const counts = all.map(({ reports, times }) => ({ reports, times, home: homeOf(reports) }));
-    // Where it counts it stands otherwise than where it does not.
+    // Also the sessions in which the calls count, because they stand differently there.
     const sessions =
       reporting && new Set([...reporting, ...counts.flatMap(({ home }) => (home ? sessionNameOf(home) : []))]);
     for (const { reports, times, home } of counts) {
@@ -156,7 +156,7 @@ export class CallsById {
   }
 }
 
-/** Reports that are to be stored beside others, those that are stored already first: without what goes beyond the bound. */
+/** The reports to be stored beside others, within the bound; those that are stored already come first. */
 const withinBound = (
   after: readonly StoredReport[],
   before: readonly StoredReport[],
@@ -165,11 +165,11 @@ const withinBound = (
 
 const sessionNameOf = ({ dimensions }: Report): string => (dimensions ? sessionOf(dimensions) : "");
 
-/** The report in whose session a call counts: what an agent exported beside others stands where these do. */
+/** The report in whose session a call counts: preferably one that was not exported. */
 const homeOf = (reports: readonly StoredReport[]) =>
   bestOf(reports.filter(({ dimensions }) => dimensions?.otlp === 0)) ?? bestOf(reports);
 
-/** The report that counts, in the session of another, with the repository that one names where that knows of none itself. */
+/** The report that counts, moved to the session of `home`. Where that knows no repository, the best report that names one gives it. */
 function placed({ dimensions: home }: Report, reports: readonly Report[]): Report | undefined {
   const best = bestOf(reports);
   if (!best?.dimensions || !home) return best;

@@ -11,7 +11,7 @@ import { rows } from "./rows.ts";
  */
 const MAX_RECONCILED = 64;
 
-/** How much more often, or more seldom, a row is reported than is stored. */
+/** How much more often, or less often, a row is reported than is stored. */
 interface Repeated {
   readonly row: StoredReport;
   times: number;
@@ -88,7 +88,7 @@ export class CallsByMeasures {
     const ofGroup = equalMeasures(key);
     const enough = MAX_RECONCILED + changed.length + 1;
     const stored = sql.firstWithin.all(teamId, ofGroup, endOf(ofGroup), enough);
-    // There are too many now, and as many as change may go, there still are.
+    // There are too many now, and there still are if all that change go.
     return stored.length === enough ? undefined : stored.map((row) => this.#rollup.read(row));
   }
 

@@ -30,8 +30,8 @@ export function addRecords(all: Changes, records: readonly UsageRecord[]): void 
 }
 
 /**
- * Telemetry no longer makes the reports of some cells under a key, nor the link of its two ids where it made no others.
- * @param left what entries that stay report under the key
+ * Withdraws telemetry's reports of some cells under a key, and the link of its two ids where no other report of telemetry is left.
+ * @param left the reports of entries that stay under the key
  */
 export function withdrawReports(
   core: Core,
@@ -71,7 +71,7 @@ export function applyChanges(core: Core, all: Changes, isEnough = () => false): 
     all.delete(name);
     if (isEnough()) break;
   }
-  // Last: calls with an id say whether what was reported without one is of them.
+  // Last, because calls with an id tell whether reports without one are of them.
   withoutId.apply();
   rollup.flush();
 }
@@ -98,13 +98,13 @@ const OLDER = ["", ".2", ".3", ".4"].flatMap((version) => [`spend.entries${versi
 export const PROJECTIONS = { entries: "spend.entries.5", sessions: "spend.sessions.5" } as const;
 
 /**
- * Whichever projection begins first after an upgrade empties the tables that both fill; also where an older program ran again meanwhile.
- * @returns whether one had begun before, and begins anew
+ * After an upgrade, the projection that begins first empties the tables that both fill; also after an older program ran meanwhile.
+ * @returns whether a projection had begun before, and begins anew
  */
 export function emptyOlder(core: Core): boolean {
   if (!forgetProjections(core, OLDER)) return false;
   rows(core.store).dropReports.run();
-  // Days first: then there is nothing to take from them with each cell.
+  // Days first, so that nothing has to be taken from them with each cell.
   rows(core.store).dropDays.run();
   rows(core.store).dropCells.run();
   forgetSpent(core);

@@ -9,7 +9,7 @@ import { PriceTable } from "./price-table.ts";
 
 /** A data directory's own prices: they replace those that ship, model by model. */
 const OWN_PRICES = "prices.json";
-/** More is no price list; and it is read while a request waits. */
+/** A longer file is no price list; and it is read while a request waits. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 let shipped: PriceFile | undefined;
@@ -36,7 +36,7 @@ const withoutOwn = (problem: string | null): CurrentPrices => ({
   problem,
 });
 
-/** What was read last, and of which state of the file. */
+/** The prices that were read last, and the state of the file then. */
 const loaded = slot(() => ({ mark: "", prices: undefined as CurrentPrices | undefined }));
 
 /** The prices of the moment. The data directory's file is read anew when it changed; one that is wrong changes nothing. */

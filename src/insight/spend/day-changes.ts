@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { type DayOfModel, rows } from "./rows.ts";
 import { addMeasures, MEASURES, type Measures, NO_MEASURES } from "./usage-record.ts";
 
-/** What a cell adds to its day: one that holds nothing is in none. */
+/** What a cell adds to its day: nothing while it has neither usage nor cost. */
 const counted = (cell: Measures): Measures => (cell.usages > 0 || cell.reported > 0 ? cell : NO_MEASURES);
 
 /** What changes in the sums of a team's days, gathered so that a transaction writes each once, however many cells it changes. */

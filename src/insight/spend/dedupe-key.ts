@@ -80,8 +80,8 @@ export const otherSide = (side: Side): Side => (side === "spans" ? "telemetry" :
 const SIDE_BYTE: Readonly<Record<Side, number>> = { telemetry: 0, spans: 1 };
 
 /**
- * The key of a call without an id. One side reports for how long what was written to a cache stays and what the call cost,
- * the other does not, and each names the model in its own way: calls are equal whatever is said of these.
+ * The key of a call without an id. Only one side reports how long cache writes last and what the call cost, and each names the model in its
+ * own way. So none of these tells calls apart.
  * @param variant the measures that tell its row apart from others that are equal in this sense
  */
 export function measuresKey(
@@ -103,7 +103,7 @@ export function measuresKey(
 
 const variantOf = ({ cacheWrite1h, reported, reportedNano }: Measures): Buffer =>
   cacheWrite1h === 0 && reported === 0 ? PLAIN : digest(cacheWrite1h, reported, reportedNano);
-/** The variant of nearly all. */
+/** The variant of nearly all calls. */
 const PLAIN = digest(0, 0, 0);
 
 /** What keys of equal measures in one session begin with. */

@@ -8,7 +8,10 @@ import { type Dimensions, type Report, sessionOf, TELEMETRY } from "./usage-reco
 
 /** A source reported something anew. */
 export interface Change {
-  /** The source whose earlier reports are void: a session is read anew as a whole. Undefined for telemetry, unless some of it is erased. */
+  /**
+   * The source whose earlier reports are void, because a session is read anew as a whole. Undefined for telemetry, unless some of it is
+   * erased.
+   */
   readonly replaces: number | undefined;
   readonly reports: readonly Report[];
 }

@@ -13,7 +13,7 @@ interface ReportName {
   readonly cellId: number;
 }
 
-/** What it tells of, a usage, a cost or both; of a mark neither. */
+/** What it reports: a usage, a cost or both; neither for a mark. */
 interface ReportRow extends ReportName {
   readonly usages: number;
   readonly reported: number;

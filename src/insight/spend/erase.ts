@@ -17,7 +17,7 @@ import { readEntry } from "./read-entry.ts";
 import { addSession } from "./session-reports.ts";
 import { type OfSession, type Report, sessionOf, TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
-/** Dedupe keys of one transaction: what counts of each is found anew. */
+/** Dedupe keys of one transaction: for each it is found anew which report counts. */
 const BATCH_KEYS = 250;
 /** Keys that are kept in memory while entries are read for what they report under them. */
 const MAX_KEYS = 100_000;
@@ -27,7 +27,7 @@ const BATCH_ENTRIES = 100;
 /** Cells looked through in one go. */
 const BATCH_CELLS = 5_000;
 
-/** Erases what a trace session reported; what others report of the same usages counts instead, without what it said of itself. */
+/** Erases what a trace session reported. Other reports of the same usages count instead, without the facts that the session said of itself. */
 function* eraseSessionSpend(
   core: Core,
   session: { readonly id: number; readonly teamId: string; readonly deviceId: string; readonly externalId: string },
@@ -47,7 +47,7 @@ function* eraseReports(core: Core, session: { readonly id: number; readonly team
     };
 }
 
-/** Row change: has what a session used count for whose it is, where what said so is gone. */
+/** Row change: names the cells of a session anew, where the record that said whose it is was erased. */
 function putUser(
   core: Core,
   teamId: string,
@@ -76,13 +76,13 @@ interface Cells {
   readonly through: number;
 }
 
-/** What entries that stay report under some keys, as far as they were counted already. */
+/** What the remaining entries report under some keys, as far as they were counted already. */
 class Left {
   readonly #core: Core;
   readonly #cells: ReadonlyMap<string, readonly Cells[]>;
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #reports = new Map<string, Report[]>();
-  /** The last entry of those that go. */
+  /** The last of the entries that go. */
   readonly #last: number;
   #to: number;
   /** @param cells by device, all up to one delivery */
@@ -112,7 +112,7 @@ class Left {
     return true;
   }
 
-  /** @param isLater it came after what goes */
+  /** @param isLater whether it came after what goes */
   #keep(report: UsageRecord, isLater: boolean): void {
     const { dimensions: of } = report;
     if (!of) return;
@@ -127,8 +127,8 @@ class Left {
 }
 
 /**
- * Erases what entries of telemetry reported, and sessions that ran out, as far as cells tell whose they were; and cells that hold nothing
- * then. All that is reported of a team is walked twice, of however many devices the cells are.
+ * Erases what entries of telemetry reported, and sessions that ran out, as far as cells tell whose they were; then cells that hold nothing.
+ * All reports of a team are walked twice, however many devices the cells are of.
  */
 async function* eraseSpend(core: Core, all: readonly Cells[]): AsyncGenerator<EraseStep> {
   for (const some of Map.groupBy(all, ({ teamId, through }) => `${teamId} ${through}`).values())
@@ -151,7 +151,7 @@ async function* eraseOfTeam(core: Core, all: readonly Cells[], { teamId, through
   }
   if (ids.size === 0) return;
   for await (const { keys, reporters } of reportedIn(core, teamId, ids)) {
-    // Of sessions that ran out only this is left.
+    // This is all that is left of sessions that ran out.
     for (const id of reporters)
       if (sessionState(core, teamId, id) === undefined) yield* eraseReports(core, { id, teamId });
     const left = new Left(core, byDevice, through, keys);
@@ -159,7 +159,7 @@ async function* eraseOfTeam(core: Core, all: readonly Cells[], { teamId, through
     for (const some of portions([...keys.values()], BATCH_KEYS))
       yield () => {
         const changes: Changes = new Map();
-        // What was counted since, too: it is withdrawn with the rest.
+        // Includes what was counted since: it is withdrawn with the rest.
         while (left.read());
         for (const key of some) withdrawReports(core, changes, teamId, key, ids, left.under(key));
         applyChanges(core, changes);
@@ -175,7 +175,10 @@ async function* eraseOfTeam(core: Core, all: readonly Cells[], { teamId, through
     };
 }
 
-/** By which keys telemetry reported something of some cells, and which trace sessions did: as many as are kept in memory at a time. */
+/**
+ * The keys under which telemetry reported something in some cells, and the trace sessions that did; as many at a time as are kept in
+ * memory.
+ */
 async function* reportedIn(core: Core, teamId: string, cellIds: ReadonlySet<number>) {
   let keys = new Map<string, Buffer>();
   let reporters = new Set<number>();
@@ -193,7 +196,7 @@ async function* reportedIn(core: Core, teamId: string, cellIds: ReadonlySet<numb
 /** What entries still report of. */
 type Reporting = Readonly<Record<"own-usage" | "own-cost", ReadonlySet<string>>>;
 
-/** The cells that something is reported of, and which of some sessions entries report of, by device and name. */
+/** The cells that still have reports, and which of some sessions entries still report of, by device and name. */
 async function reportedStill(
   core: Core,
   teamId: string,
@@ -255,8 +258,8 @@ async function* reportsOf(core: Core, teamId: string) {
 }
 
 /**
- * Erases addresses of somebody where they are left: of sessions that ran out, what they used stays. It counts for whose the device is from
- * then on.
+ * Erases somebody's addresses from the figures of sessions that ran out, where they are left. The usage stays, and counts for the device's
+ * owner from then on.
  */
 function* eraseUser(core: Core, addresses: readonly string[]): Generator<EraseStep> {
   const sql = eraseRows(core.store);
@@ -269,7 +272,7 @@ function* eraseUser(core: Core, addresses: readonly string[]): Generator<EraseSt
     };
 }
 
-/** The sessions that a device's figures are of. */
+/** The sessions in a device's figures. */
 const sessionsOf = (core: Core, deviceId: string): string[] => eraseRows(core.store).sessionsOf.all(deviceId);
 
 /** Erasing figures of spend. */

@@ -15,9 +15,9 @@ const nextDay = (core: Core, teamId: string, from: number): number | undefined =
   factRows(core.store).nextDay.get(teamId, from) ?? undefined;
 
 /**
- * Cells of some days, in an order that stays. They are as fresh as the projections of spend.
+ * Cells of some days, in a fixed order. They are as fresh as the projections of spend.
  * @param days the first and the last, in days since the epoch
- * @param after the last of those that were read before
+ * @param after the last cell that was read before
  */
 function page(
   core: Core,

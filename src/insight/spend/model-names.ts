@@ -1,4 +1,4 @@
-/** Who hands a model on under its own name, or leads to it. */
+/** Prefixes of those who offer others' models, or lead to them. */
 const HANDED_ON =
   /^(?:models|publishers\/[a-z]+\/models|anthropic|openai|google|gemini|vertex_ai|vertex|bedrock|azure|openrouter|github_copilot|copilot)\//;
 const BEDROCK = /^(?:(?:us|us-gov|eu|apac|au|ca|jp|global)\.)?(?:anthropic|openai)\./;

@@ -12,7 +12,7 @@ export const SINCE = new RegExp(`${DAYS.source}|${UNTIL.source}`);
 /** The last day that can be written; an offset can lead beyond it, as beyond the first. */
 const LAST_DAY = Date.parse("9999-12-31T00:00:00Z");
 
-/** What `since` is when nobody says. */
+/** The default of `since`. */
 const DEFAULT_SINCE = "30d";
 
 /** @returns milliseconds since the epoch; undefined when the text is no date and no date-time that exists */

@@ -15,8 +15,8 @@ export interface PricedCall {
 }
 
 /**
- * What each of some model calls costs at the prices of its day, in US dollars; null where no price is known. They are taken as
- * they are: that each stands there once is the caller's business.
+ * What each of some model calls costs at the prices of its day, in US dollars; null where no price is known. A call that is given twice is
+ * priced twice.
  */
 export function priceCalls(core: Core, calls: readonly PricedCall[]): (number | null)[] {
   const { table } = currentPrices(core);

@@ -34,7 +34,7 @@ const Version = v.strictObject({
   aliases: v.optional(v.array(Name)),
 });
 const Versions = v.pipe(v.array(Version), v.minLength(1, "must not be empty"));
-// Chosen by what stands there, so that a fault is named where it is.
+// Chosen by the kind of the value, so that an error is named where it is.
 const Model = v.lazy(
   (input) => (Array.isArray(input) ? Versions : Version) as v.GenericSchema<ModelPrice | ModelPrice[]>,
 );
@@ -48,9 +48,9 @@ export interface Prices {
 }
 
 export interface ModelPrice extends Prices {
-  /** Prices of requests of more tokens than the name says. */
+  /** Prices of requests with more tokens than the name says. */
   readonly above?: Readonly<Record<string, Prices>> | undefined;
-  /** The first day it holds; without it, always before. */
+  /** The first day on which it holds; without it, from the beginning. */
   readonly from?: string | undefined;
   /** Other names of the model. */
   readonly aliases?: readonly string[] | undefined;

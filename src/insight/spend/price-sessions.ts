@@ -77,7 +77,7 @@ export class SessionCosts {
   flush(): void {
     const read = reading(this.#core);
     const { version } = this.#table;
-    // These may be taken back before all sessions are priced at them.
+    // Prices may change again before all sessions are priced at these.
     if (this.#sessions.size > 0) rows(this.#core.store).forgetPricing.run(version, begun(version));
     for (const [name, { of, spent }] of this.#sessions) {
       if (name === read.name) read.changed = true;
@@ -133,7 +133,7 @@ function priceSome(core: Core, table: PriceTable, after: OfSession): Priced {
   for (let [sessions, cells] = [0, 0]; sessions < BATCH && cells < MAX_CELLS; sessions++) {
     last = sql.sessionAfter.get(last ?? after) ?? sql.sessionOfNextDevice.get(last ?? after);
     if (!last) break;
-    // What is of no session is nobody's figure.
+    // Usage without a session is in no session's figure.
     if (last.session === "") continue;
     const read = spentOf(core, table, last).next();
     if (!read.done) return { last, long: last };
@@ -143,7 +143,7 @@ function priceSome(core: Core, table: PriceTable, after: OfSession): Priced {
   return { last };
 }
 
-/** How often a session with many cells is read, which something may be added to meanwhile. */
+/** How often a session with many cells is read, where something may be added to it meanwhile. */
 const MAX_READS = 5;
 
 /** Prices a session with many cells, which are read in several goes: once more where it changed by then. */

@@ -43,7 +43,7 @@ function versionOf({ from, above = {}, ...prices }: ModelPrice): Version {
 const exactly = (tokens: Tokens, rates: Rates): bigint =>
   (Object.keys(rates) as (keyof Tokens)[]).reduce((sum, kind) => sum + BigInt(tokens[kind]) * BigInt(rates[kind]), 0n);
 
-/** Prices ready for use. A later file's models replace those of earlier ones, which keep the other names they had. */
+/** Prices ready for use. A later file's models replace those of earlier files; other names of the earlier ones stay. */
 export class PriceTable {
   readonly #models = new Map<string, readonly Version[]>();
   /** Other names of models, each with the name of its model. */

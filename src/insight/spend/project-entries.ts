@@ -21,7 +21,7 @@ export const spendEntriesProjection: Projection = {
     const yieldNow = cooperative(core.clock);
     const [step, most] = alone ? [1, 1] : [BATCH_ENTRIES, MAX_ENTRIES];
     const records: UsageRecord[] = [];
-    // Marks and links say the same however often they are made.
+    // Marks and links may be reported once or often: it is the same.
     const marks = new Map<string, UsageRecord>();
     let to = checkpoint;
     for (let seen = 0; seen < most && records.length < ENOUGH_USAGES; seen += step) {
@@ -42,8 +42,8 @@ export const spendEntriesProjection: Projection = {
 };
 
 /**
- * Applies what entries report, for as long as one transaction may take. What is reported with an id is the same however often it is
- * applied; what is without adds up, so all of it goes with the checkpoint: a batch that was stored in part is begun anew as a whole.
+ * Applies what entries report, for as long as one transaction may take. Reports with an id may be applied again without effect. Those
+ * without add up, so all of them are stored together with the checkpoint: a batch that was stored in part is begun anew as a whole.
  */
 function applyAll(core: Core, changes: Changes): () => "more" | undefined {
   const [withoutId, others]: [Changes, Changes] = [new Map(), new Map()];

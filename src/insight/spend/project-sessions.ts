@@ -18,7 +18,7 @@ type MeteredSession = NonNullable<Awaited<ReturnType<typeof readMetered>>>;
 
 /** Calls of several deliveries in one batch at most. */
 const MAX_CALLS = 500;
-/** What sessions report is gathered for so long in one transaction. */
+/** For how long reports are gathered in one transaction. */
 const GATHER_MS = 10;
 /** Calls after which a batch ends, and sessions. */
 const ENOUGH_CALLS = 400;
@@ -43,7 +43,7 @@ export const spendSessionsProjection: Projection = {
         if (session) some.push({ session, reported: await inSlices(reportsOf(session), yieldNow) });
       }
       const more = some.reduce((sum, { session }) => sum + session.calls.length, 0);
-      // One that is too large for a batch is one of its own.
+      // A delivery that is too large for a batch is one of its own.
       if (to !== checkpoint && calls + more > MAX_CALLS) break;
       for (const one of some) sessions.set(one.session.id, one);
       calls += more;
@@ -89,7 +89,7 @@ function* gatherAll(core: Core, changes: Changes, sessions: readonly ReadSession
   }
 }
 
-/** The same where that changed though the session did not, as another device tells of it. */
+/** Names a session's cells anew where its facts changed though the session did not, because another device tells of it. */
 export function* nameCellsAnew(
   core: Core,
   teamId: string,
@@ -99,7 +99,7 @@ export function* nameCellsAnew(
   if (said) yield* nameCells(core, { teamId, ...session, ...said });
 }
 
-/** Cells bear what their session says of itself; its model may have a price where none was known. */
+/** Gives a session's cells the facts that it says of itself. Its model may have a price where none was known. */
 export function* nameCells(
   core: Core,
   session: Pick<MeteredSession, "teamId" | "deviceId" | "externalId" | "branch" | "model" | "agent" | "userEmail">,

@@ -8,7 +8,7 @@ import { keptDays } from "./kept-days.ts";
 import { type Grouping, type GroupRow, type ReadBy, rows } from "./rows.ts";
 import { type Group, Sum, type Summed, type Summings, Sums } from "./sums.ts";
 
-/** Reads sums of days, a stretch at a time: those of which nothing changed are there already. */
+/** Reads sums of days, a stretch at a time; sums of days in which nothing changed are kept. */
 
 /** Which sums of a team's spend. */
 export interface SpendQuery {
@@ -82,7 +82,7 @@ function groupOf({ key, ofDevice, model }: GroupRow, by: ReadBy): Group {
   return { name: JSON.stringify([text, of]), key: text, of };
 }
 
-/** Turns groups of sources into groups of the people whose the sources are now; leaves them alone unless `by` is `person`. */
+/** Turns groups of sources into groups of their present owners; leaves them alone unless `by` is `person`. */
 export function personOf(core: Core, teamId: string, by: Grouping): (one: Summed) => Summed {
   if (by !== "person") return (one) => one;
   const personOfSource = peopleBySource(core, teamId);

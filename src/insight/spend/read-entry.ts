@@ -15,7 +15,7 @@ export function readEntry(entry: UsageCandidate): UsageRecord[] {
   const records = usage ? recordUsage(origin, usage, costUsd) : [];
   if (!usage && costUsd !== null) records.push(recordCost(origin, costUsd));
   if (records.length === 0 || origin.session === "") return records;
-  // Keeps the session's own account of the whole from counting beside what its entries report.
+  // With this mark the session's own account of the whole does not count beside what its entries report.
   const { deviceId, session } = origin;
   if (usage) records.push(recordMark(origin, sessionKey("own-usage", deviceId, session)));
   if (costUsd !== null) records.push(recordMark(origin, sessionKey("own-cost", deviceId, session)));

@@ -22,7 +22,7 @@ export const spendReader = credential<SpendReader>({
   sender: (reader) => (isProgram(reader) ? apiToken.sender(reader) : device.sender(reader)),
 });
 
-/** Counts a program's read; a device's are nobody's to count. @throws Problem unauthorized when its token was revoked meanwhile */
+/** Counts a program's read; reads of devices are not counted. @throws Problem unauthorized when its token was revoked meanwhile */
 export async function recordReader(core: Core, reader: SpendReader, operation: string): Promise<void> {
   if (isProgram(reader)) await recordApiRead(core, reader, operation);
 }

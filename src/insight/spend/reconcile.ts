@@ -20,9 +20,9 @@ export interface Share {
   readonly times: number;
 }
 
-/** A call with an id, as it stands among reports without one. */
+/** A call with an id that takes part among reports without one. */
 export interface OneSided extends Report {
-  /** Of which session and token counts it is. */
+  /** The session and the token counts of the call. */
   readonly session: Dimensions;
   readonly equalTo: Measures;
 }
@@ -104,7 +104,7 @@ interface Unpaired {
   left: number;
 }
 
-/** A model is the same with the date of its release and without. */
+/** Names of a model with and without the date of its release are the same. */
 const unpaired = (report: Report): Unpaired => ({
   report,
   model: namesOf(report.dimensions?.model ?? "").at(-1) ?? "",

@@ -15,7 +15,7 @@ export interface Origin extends Omit<Dimensions, "day" | "context" | "otlp"> {
 
 const nano = (usd: number) => Math.round(usd * 1e9);
 
-/** The tokens of a usage; of what nobody told there were none. */
+/** The tokens of a usage; kinds that nobody told of are 0. */
 export const tokensIn = (usage: Usage): Tokens => ({
   input: usage.input ?? 0,
   output: usage.output ?? 0,
@@ -39,7 +39,7 @@ export function recordUsage(origin: Origin, usage: Usage, costUsd: number | null
   if (key) return [record(key)];
   if (id !== null && requestId !== null)
     return [record(messageKey(id, requestId)), recordMark(origin, requestKey(requestId, id))];
-  // Others may tell of the same message, and by another name: of what was exported, only what was exported is the same.
+  // Others may tell of the same message by another name. So an exported id equals only other exported ones.
   if (id !== null) return [record(messageKey(otlp ? JSON.stringify(["otlp", id]) : id))];
   return [
     record(requestId === null ? measuresKey({ ...origin, otlp }, origin.source, measures) : requestKey(requestId)),

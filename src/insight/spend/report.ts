@@ -38,8 +38,8 @@ export interface SpendReport {
 }
 
 /**
- * What a team's agents used from one day to another and what that costs at the prices of those days. Whom an agent
- * names as signed in it counts for; all else for whose its device is now.
+ * What a team's agents used from one day to another, and what that costs at the prices of those days. Usage counts for the person whom the
+ * agent names as signed in, or else for the present owner of the device.
  */
 export const spendReport = (core: Core, teamId: string, query: SpendQuery): SpendReport =>
   finish(makeReport(core, teamId, query));
@@ -104,7 +104,7 @@ function* sumsOf(stretches: Iterable<Summings>, named: (one: Summed) => Summed):
     total.merge(some.total);
     for (const [i, one] of some.groups.entries()) {
       groups.merge(named(one));
-      // Whose a source is may have to be looked up.
+      // A source's owner may have to be looked up.
       if (i % LOOKED_UP === 0) yield;
     }
     yield;
@@ -145,7 +145,7 @@ const CSV_COLUMNS = [
   "usages",
 ] as const;
 
-/** So many characters are handed out at once: each piece costs as much again as a line. */
+/** Characters that are handed out at once, because each piece costs as much as a line. */
 const PIECE_CHARS = 16_384;
 
 /** Groups of a report as comma-separated values (RFC 4180), piece by piece, the names of the columns first. */

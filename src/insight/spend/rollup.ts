@@ -42,7 +42,7 @@ export const rowName = ({ key, source, cellId }: Pick<StoredReport, "key" | "sou
 export class Rollup {
   readonly #core: Core;
   readonly #cellIds = new Map<string, number>();
-  /** The same by the dimensions themselves: each report's are looked up several times, and naming them takes longer than that. */
+  /** The same by the dimensions object: a report's is looked up several times, and spelling its name takes longer than that. */
   readonly #cellIdsOf = new Map<Dimensions, number>();
   readonly #dimensions = new Map<number, Dimensions>();
   readonly #sums = new Map<number, Measures>();
@@ -52,11 +52,11 @@ export class Rollup {
     this.#core = core;
   }
 
-  /** The cell of dimensions, made where there is none; 0 for none. */
+  /** The cell of some dimensions, made where there is none; 0 for no dimensions. */
   cellOf(dimensions: Dimensions | null): number {
     const known = this.findCell(dimensions);
     if (!dimensions || known !== undefined) return known ?? 0;
-    // The session may be known before its entries, or come after them: then it names its cells itself.
+    // The session may be known before its entries. If it comes after them, it names its cells itself.
     const { deviceId, session } = dimensions;
     const said = session === "" ? undefined : placeOfSession(this.#core, deviceId, session);
     const ofSession = {
@@ -125,7 +125,7 @@ export class Rollup {
     return changes > 0;
   }
 
-  /** Stores that a report is made so many times more often, or more seldom. */
+  /** Stores that a report is made more often, or less often, by so many times. */
   repeat(teamId: string, report: StoredReport, times: number): void {
     const { key, source, cellId } = report;
     const sql = rows(this.#core.store);
@@ -178,7 +178,7 @@ export class Rollup {
 const valuesOf = (teamId: string, { key, source, cellId, measures }: StoredReport, times: number) =>
   [teamId, key, source, cellId, times, ...MEASURES.map((name) => measures[name])] as const;
 
-/** Sums do not fall below what was ever added, whatever figures agents make up. */
+/** No sum falls below 0, whatever figures agents make up. */
 function atLeastNothing(sum: Measures): Measures {
   const raised = { ...sum };
   for (const name of MEASURES) raised[name] = Math.max(0, sum[name]);

@@ -13,7 +13,7 @@ export interface StoredRow extends Measures {
 /** What sums are read by. */
 const READ_BY = ["model", "repo", "branch", "agent", "device", "source", "session", "day"] as const;
 export type ReadBy = (typeof READ_BY)[number];
-/** What sums are asked for by. A person's are those of the sources that are the person's when asked, see `sourcesOf`. */
+/** What sums can be grouped by. A person's sources are those that are the person's at the time of asking, see `sourcesOf`. */
 export const GROUPINGS = ["model", "repo", "branch", "agent", "device", "session", "day", "person"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
@@ -68,11 +68,11 @@ const GROUP: Record<ReadBy, string> = {
 const SUMS = list((name) => `total(${column(name)}) AS ${name}`);
 const COUNTS = "team_id = @teamId AND day BETWEEN @from AND @to AND counts AND (usages > 0 OR reported > 0)";
 const OF_ALL = `FROM spend_cells WHERE ${COUNTS}`;
-/** By the index that holds what is narrowed by, or every cell would be looked up. */
+/** By the index that holds the columns to narrow by: otherwise every cell would be looked up. */
 const NARROWED = `FROM spend_cells INDEXED BY spend_cells_by_day WHERE ${COUNTS} AND (@repoKey IS NULL OR repo_key = @repoKey)
   AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)))
   AND (@sources IS NULL OR ${SOURCE} IN (SELECT value FROM json_each(@sources)))`;
-/** Sessions are many, and are summed a part of a day at a time: which part one is in, by how its name begins and ends. */
+/** A day's sessions are many, so they are summed in parts. The beginning and the end of a session's name tell its part. */
 const PART = `ifnull((unicode(session) + 31 * unicode(substr(session, -1)) + 17 * unicode(substr(session, -2)) + 7 * unicode(substr(session, -3))
   + 3 * unicode(substr(session, -4)) + length(session)) % @parts, 0) = @part`;
 const sumsBy = (by: ReadBy, cells: string) => {
@@ -88,7 +88,7 @@ const REPORT = `SELECT usage_key AS key, source, cell_id AS cellId, times, ${MEM
 const ADD_REPORT = `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ${list(() => "?")})
   ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET`;
 const MAX = Number.MAX_SAFE_INTEGER;
-/** Sums neither overflow nor fall below what was ever added, whatever figures agents make up. */
+/** Sums stay between 0 and the largest exact integer, whatever figures agents make up. */
 const ADDED = list((name) => `${column(name)} = max(0, min(${column(name)} + @${name}, ${MAX}))`);
 
 interface Range {
@@ -114,7 +114,7 @@ interface Named {
   readonly user: string;
 }
 
-/** A cell that says otherwise; `ownModel` is that of its records. */
+/** A cell whose facts differ from its session's; `ownModel` is the model of its records. */
 interface CellToName extends Omit<DayOfModel, "teamId" | "model">, Measures {
   readonly id: number;
   readonly ownModel: string;

@@ -32,8 +32,8 @@ function withAnother({ key, reports }: Reported, record: UsageRecord): readonly 
 }
 
 /**
- * A session makes these reports, and none of the others that it made before. Each piece may be done in a transaction of its own:
- * what is stored changes by nothing else meanwhile, and is compared anew when it is begun again.
+ * Makes these a session's reports, in place of all that it made before. Each piece may be done in a transaction of its own: nothing else
+ * changes what is stored meanwhile, and a repetition compares it anew.
  */
 export function* addSession(
   core: Core,

@@ -33,7 +33,7 @@ export class Sum {
   #unpriced = 0;
   #tokens = { inputTokens: 0, outputTokens: 0, cacheWriteTokens: 0, cacheReadTokens: 0 };
   #usages = 0;
-  /** Once it was asked for, until something is added: putting thousands in order asks again and again. */
+  /** Computed when first asked for, until something is added: sorting thousands of sums asks again and again. */
   #usd: number | undefined;
 
   /** @param cost see `PriceTable.cost` */
@@ -45,7 +45,7 @@ export class Sum {
     this.#tokens.outputTokens += output;
     this.#tokens.cacheWriteTokens += cacheWrite + cacheWrite1h;
     this.#tokens.cacheReadTokens += cacheRead;
-    // A cost without tokens, or a reply that no model made, is no model's.
+    // A cost without tokens, or a reply that no model made, belongs to no model.
     if (cost === undefined) this.#unpriced += all;
     else if (all > 0) this.#picoUsd = (this.#picoUsd ?? 0n) + cost;
     if (row.reportedNano > 0) this.#reportedNano += BigInt(row.reportedNano);
@@ -89,7 +89,7 @@ export class Sum {
   }
 }
 
-/** What a sum is of. */
+/** A group of usage, which has one sum. */
 export interface Group {
   /** Tells it from all others. */
   readonly name: string;
@@ -108,10 +108,10 @@ export interface Summings {
   readonly total: Sum;
 }
 
-/** Sums by group. What is put in whole is not copied before something is added to it. */
+/** Sums by group. A sum that is put in whole is copied once something is added to it. */
 export class Sums {
   readonly #sums = new Map<string, Summed>();
-  /** Those that nobody else has. */
+  /** Sums that belong to this object alone. */
   readonly #own = new Set<Sum>();
 
   /** The sum of a group, to be added to. */

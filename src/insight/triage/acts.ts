@@ -30,7 +30,7 @@ export type Act =
 const MAX_COMMENT_CHARS = 4_000;
 const MAX_SNOOZE_MS = 366 * DAY_MS;
 
-/** What an act changes of a word, and how it is kept; nothing where all is so already. */
+/** What an act changes of a word, and how it is recorded; nothing where all is so already. */
 interface Change {
   readonly event: EventKind;
   readonly word?: Partial<WordRow>;
@@ -116,7 +116,7 @@ function readSnooze(until: number | null, now: number): (word: WordRow) => Chang
       ? undefined
       : {
           event: "snoozed",
-          // Since when it is so is asked when it comes again.
+          // The instant is needed when the error comes again.
           word: { snoozed, snoozedUntil: until, ...(word.state === "resolved" ? {} : { stateAt: now }) },
           body: until === null ? null : isoInstant(until),
         };
@@ -156,8 +156,8 @@ function record(core: Core, { teamId, fingerprint, entryId }: Place, done: Chang
 }
 
 /**
- * Row change: keeps a class and its entries of one mind. What is said of the class is said of all of them; the last entry that is
- * resolved resolves the class, and one that is opened again opens it.
+ * Row change: keeps a class and its entries consistent. What is said of the class is said of all of them; the last entry that is resolved
+ * resolves the class, and one that is opened again opens it.
  */
 function settle(core: Core, { teamId, fingerprint, entryId }: Place, { kind }: Act, by: Actor): void {
   const sql = rows(core.store);

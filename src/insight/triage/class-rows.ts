@@ -38,7 +38,7 @@ export interface PressingRow
   readonly fingerprint: string;
   /** 1 for one that came again lately. */
   readonly cameAgain: number;
-  /** How many there are of its sort in its slice, and which of them it is. */
+  /** How many of its sort are in its slice, and which of them it is. */
   readonly count: number;
   readonly rank: number;
 }

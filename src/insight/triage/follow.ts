@@ -39,9 +39,9 @@ const MAX_RULE_CHARS = 500;
 const FURTHEST_BEHIND_MS = DAY_MS / 2;
 
 /**
- * Row change: keeps what a class's entries come to, in the transaction that changed them. A class that was resolved, or snoozed until
- * then, came again when an entry is among those that joined which was not there before, and which is dated on the day of that word or
- * later: what happened earlier and was only published later changes nothing.
+ * Row change: stores what a class's entries come to, in the transaction that changed them. A class that was resolved, or snoozed until it
+ * comes again, has come again when an entry joins that is new and is dated on the day of that word or later. What happened earlier and was
+ * only published later changes nothing.
  * @param facts undefined when the class has no entries any more
  * @param joined numbers of entries that are of the class now and were not
  */
@@ -80,7 +80,7 @@ export function storeClass(
 function reopen(core: Core, word: WordRow | undefined, came: readonly ClassEntry[]): void {
   if (!word || (word.state !== "resolved" && word.snoozed !== "again")) return;
   const now = core.clock.now();
-  // Said while the clock was ahead, it was said before now all the same.
+  // A word that was said while the clock was ahead was said before now all the same.
   const said = Math.min(word.stateAt ?? 0, now);
   const since = isoDate(said - FURTHEST_BEHIND_MS);
   const entry = came.find(({ date }) => date >= since);

@@ -15,7 +15,7 @@ export interface Owner {
 /** How a class or an entry stands. */
 export interface Standing {
   readonly state: State;
-  /** People said so; else the errors file does. */
+  /** Whether people said so; otherwise the errors file does. */
   readonly isWord: boolean;
   /** Since when people say so, milliseconds since the epoch. */
   readonly since: number | null;

@@ -4,7 +4,7 @@ import { type Owner, ownersOf } from "./standing.ts";
 
 /** Something that was said or done of a class or of one of its entries, or that it came again. */
 export interface TimelineEntry extends Omit<EventRow, "teamId" | "class"> {
-  /** Who it was given to. */
+  /** The person whom it was given to. */
   readonly person: Owner | null;
 }
 

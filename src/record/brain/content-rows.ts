@@ -29,7 +29,7 @@ export const contentRows = statements((db) => ({
       `SELECT team_id FROM brain_blobs WHERE ${UNSEALED} AND team_id > ? ORDER BY team_id LIMIT 1`,
     )
     .pluck(),
-  // What was altered to another length stays where it is, which verifying tells.
+  // What was altered to another length stays where it is, which verifying reports.
   unsealed: db.prepare<[string], { id: number; bytes: number }>(
     `SELECT id, bytes FROM brain_blobs WHERE ${UNSEALED} AND team_id = ? AND octet_length(content) = bytes ORDER BY id`,
   ),

@@ -7,7 +7,7 @@ const blocks = slot(() => new BlockCache());
 const textsOf = (core: Core, blockId: number): Buffer =>
   blocks(core).texts(blockId, (id) => contentRows(core.store).block.get(id));
 
-/** A file's content as it was stored; empty where it is withheld, and where its block is missing or damaged, which verifying tells. */
+/** A file's content as it was stored; empty where it is withheld, and where its block is missing or damaged, which verifying reports. */
 export function contentOf(core: Core, { plain, blockId, blockAt, bytes }: ContentPlace): string {
   if (blockId === null || blockAt === null) return plain;
   return textsOf(core, blockId).toString("utf8", blockAt, blockAt + bytes);

@@ -52,7 +52,10 @@ export function diffSnapshots(
   return { from: sides.from, to: sides.to, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
-/** How one file differs between two snapshots; of withheld content size and digest stand for it. @returns undefined when neither has it, or there are no such snapshots */
+/**
+ * How one file differs between two snapshots. Withheld content is represented by its size and digest. @returns undefined when neither has
+ * the file, or there are no such snapshots
+ */
 export function diffSnapshotFile(
   core: Core,
   teamId: string,

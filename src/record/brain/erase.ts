@@ -6,7 +6,10 @@ import { removeContents } from "./contents.ts";
 import { type Digested, type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
-/** The snapshots of a portion, as many at a time as others wait for. @param keepCurrent leave out what is the current brain of a repository */
+/**
+ * The snapshots of a portion. Yielded in stretches, so that others get their turn. @param keepCurrent leave out what is the current brain
+ * of a repository
+ */
 function* snapshotsOfPortion(
   core: Core,
   portion: Omit<Portion, "erasureId">,
@@ -45,7 +48,7 @@ function* eraseSnapshots(core: Core, snapshots: readonly ErasableSnapshot[], era
     };
 }
 
-/** All of a team's lists of files, or of their contents, as many at a time as others wait for. */
+/** All of a team's lists of files, or of their contents. Yielded in stretches, so that others get their turn. */
 function* inStretches<Row extends Digested>(after: (sha256: Buffer) => readonly Row[]): Generator<readonly Row[]> {
   for (let some = after(Buffer.alloc(0)); some.length > 0; some = after((some.at(-1) as Row).sha256)) yield some;
 }
@@ -79,7 +82,7 @@ async function* eraseUnusedFiles(core: Core, teamId: string): AsyncGenerator<Era
     await yieldNow();
     for (const blob of blobs) if (!filled.has(blob.id)) unused.push(blob);
   }
-  // By the blocks that they lie in: each is packed anew once.
+  // Grouped by block, so that each is packed anew once.
   for (const ofBlock of Map.groupBy(unused, ({ blockId }) => blockId).values())
     for (const some of portions(ofBlock))
       yield () => {

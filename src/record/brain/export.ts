@@ -4,7 +4,7 @@ import { eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 import { snapshotTexts } from "./store-snapshot.ts";
 
-/** A snapshot and what its files are addressed by. */
+/** A snapshot with the digests under which its files are stored. */
 interface ExportedSnapshot {
   readonly snapshotId: number;
   readonly deviceId: string;

@@ -34,7 +34,7 @@ export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] 
   };
 }
 
-/** A list of files as it is stored; undefined where somebody put something else there. */
+/** A list of files as it is stored; undefined where somebody stored something else there. */
 function entriesIn(stored: string): ManifestEntries | undefined {
   const entries = parseJson(stored);
   const isEntry = (one: unknown) => Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "number";

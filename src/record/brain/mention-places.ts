@@ -26,7 +26,7 @@ export function shasByBeginning(commits: readonly string[]): ReadonlyMap<string,
 
 export interface Paths {
   readonly plain: ReadonlySet<string>;
-  /** Paths with a space or a bracket in them, which no word of a text holds: each costs a walk through it. */
+  /** Paths with a space or a bracket, which no single word holds. Each costs a walk through the text. */
   readonly odd: readonly string[];
   /** Not all of them are looked for. */
   readonly cut: boolean;
@@ -47,7 +47,7 @@ export interface Place {
   readonly names: Named;
 }
 
-/** Most words are what they are: expressions run only over those that may end in something else. */
+/** Characters that may end a word but are no part of a name. Expressions run only over words that end so. */
 const END = new Set(".:!?");
 const DIGITS = new Set("0123456789");
 const endsInDigit = (word: string) => DIGITS.has(word.at(-1) ?? "");

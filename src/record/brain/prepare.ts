@@ -69,7 +69,10 @@ const isWhole = (file: SentFile): file is WholeFile => file.content !== undefine
 /** What reading a snapshot needs to know of where it came. */
 interface SnapshotGiven {
   readonly captureMode: CaptureMode;
-  /** Whether a content that the team holds may be named: by whether it does, who is told nothing of the team would learn of it. */
+  /**
+   * Whether contents that the team holds may be named by digest. Not by those who are told nothing of the team: the answer would say
+   * whether it holds one.
+   */
   readonly mayName: boolean;
   readonly maxFiles: number;
   readonly maxFileBytes: number;

@@ -20,7 +20,7 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** The question as far as it is looked at: bounded, so that no question costs much more than another. */
+/** The part of a question that is looked at: bounded, so that no question costs much more than another. */
 export const questionAsked = (question: string): string => beginning(question.toWellFormed(), MAX_QUERY_CHARS);
 
 /** The words of a question that are searched for, without stop words unless it has no others. */

@@ -7,9 +7,9 @@ import { contentRows, type PlacedBlob } from "./content-rows.ts";
 
 /** Versions of a file lie far from each other where others of its repository change in between: small blocks would hold few of one. */
 const MAX_BLOCK_BYTES = 1024 * 1024;
-/** Everybody else waits while their rows are written anew. */
+/** Files of a block, at most: everybody else waits while their rows are rewritten. */
 const MAX_BLOCK_FILES = 1_000;
-/** What is done at most before the job pauses: stopping the server waits for it. */
+/** Bytes that are moved before the job pauses, at most: stopping the server waits for it. */
 const MAX_RUN_BYTES = 8 * 1024 * 1024;
 
 /** Moves contents of files into compressed blocks, a team's own, once there are enough of them for one: they never change. */
@@ -66,7 +66,7 @@ async function sealBlock(core: Core, teamId: string, ids: readonly number[]): Pr
     for (const { id } of blobs) sql.dropBlob.run(id);
     let blockAt = 0;
     for (const { plain: _, ...blob } of blobs) {
-      // Not by an update, after which SQLite leaves the page as empty as it became.
+      // Removed and inserted: after an update SQLite leaves the page as empty as it became.
       sql.putBlob.run({ ...blob, teamId, blockId, blockAt });
       blockAt += blob.bytes;
     }

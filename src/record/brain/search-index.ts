@@ -66,7 +66,7 @@ class TeamIndex {
 
   #isStale(core: Core, teamId: string): boolean {
     const current = rows(core.store).currentIds.all(teamId);
-    // One that has no brain any more was erased.
+    // A repository without a brain now was erased.
     if (current.length !== this.#repos.size) return true;
     return current.some(({ repoKey, snapshotId }) => this.#repos.get(repoKey)?.snapshotId !== snapshotId);
   }
@@ -127,7 +127,7 @@ class TeamIndex {
     yield* this.#words.remove(gone);
   }
 
-  /** Where sections stand: the same whatever came first. One may be gone meanwhile. */
+  /** Orders sections by place, the same whatever came first. One may be gone meanwhile. */
   readonly #byPlace = (a: number, b: number): number => {
     const [one, other] = [this.documents.get(a), this.documents.get(b)];
     if (!one || !other) return 0;

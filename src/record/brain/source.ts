@@ -41,7 +41,7 @@ const example: SourceFacts = {
 /** A slice's source, as replies name it, with an example for the documents. */
 export const Source = { schema, example };
 
-/** Makes what names the source of a team's brain files, as the brains stand now; undefined where there is none any more. */
+/** Makes a function that names the source of a team's brain files, by the brains as they are now; undefined where there is none any more. */
 export function sourceFinder(
   core: Core,
   teamId: string,

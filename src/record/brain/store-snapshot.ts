@@ -89,7 +89,7 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
   return { gap, rollback: !accepted };
 }
 
-/** What was answered to a snapshot when it came first; undefined for one that did not come before. */
+/** The answer to a snapshot when it came first; undefined for one that did not come before. */
 function storedBefore(core: Core, teamId: string, streamId: number, { version, files }: Snapshot): Stored | undefined {
   const sql = rows(core.store);
   if (isWithheld(core, "brain", streamId, version)) return { gap: false, rollback: false };
@@ -101,7 +101,7 @@ function storedBefore(core: Core, teamId: string, streamId: number, { version, f
   return undefined;
 }
 
-/** Whether what a stream's version was may have been erased: nothing is held of it, and something of the stream was. */
+/** Whether a version of a stream may have been erased: nothing is held of it, and something of the stream was erased. */
 const isErased = ({ core, repoKey, device: { deviceId } }: Intake, streamId: number, version: number): boolean =>
   rows(core.store).anyOfVersion.get(streamId, version) === undefined &&
   deliveryErasure.hasErasedOfStream(core, "brain", deviceId, repoKey);

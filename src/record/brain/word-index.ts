@@ -69,7 +69,7 @@ export class WordIndex {
   readonly #totals = BOOSTS.map(() => 0);
   #count = 0;
   #next = 0;
-  /** Numbers to be had again, once no search knows them any more. */
+  /** Numbers that are given again, once no search uses them any more. */
   readonly #free: number[] = [];
   #searches = 0;
 

@@ -1,7 +1,10 @@
 import { device } from "../../identity/devices/devices.ts";
 import { credential } from "../../platform/http/credential.ts";
 
-/** A device's token, as Git AI sends what it calls an API key; who is signed in there sends `Authorization` for another service beside it. */
+/**
+ * A device's token, sent as what Git AI calls an API key. People who are signed in there send `Authorization` for another service beside
+ * it.
+ */
 export const apiKey = credential({
   ...device,
   header: "x-api-key",

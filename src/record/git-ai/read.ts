@@ -65,8 +65,8 @@ function requireSight(core: Core, device: DevicePrincipal): void {
 const PIECE_CHARS = 256 * 1024;
 
 /**
- * Piece by piece: a hundred notes may be larger than what one text can hold, and one keeps others waiting. Who reads slowly has no more
- * of them once the device is told nothing of the team any more.
+ * Piece by piece, because a hundred notes may be larger than one text can be, and even one keeps others waiting. A slow reader gets no more
+ * once the device is told nothing of the team any more.
  */
 async function* document(core: Core, device: DevicePrincipal, commits: readonly string[]): AsyncGenerator<string> {
   const yieldNow = cooperative(core.clock);

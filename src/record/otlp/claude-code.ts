@@ -38,7 +38,7 @@ function usage(attributes: Fields): Fields | undefined {
   const counts = usageOf(attributes, TOKENS);
   if (!counts) return undefined;
   const parts = usageOf(attributes, PARTS);
-  // Named even where nothing was read: by this name it is known that the input excludes it.
+  // Named even where nothing was read, because this name says that the input excludes cached tokens.
   return {
     cache_read_input_tokens: 0,
     ...counts,
@@ -88,7 +88,7 @@ export function readClaudeCodeLog({ event, resource, attributes, at, nanos }: Lo
   }
 }
 
-/** @returns undefined where the call has no id: its entry tells of it alone */
+/** @returns undefined for a call without an id: only its entry tells of it */
 function modelCall(
   attributes: Fields,
   startedAt: string | undefined,
@@ -113,7 +113,7 @@ function modelCall(
 function toolResult(attributes: Fields, at: string | undefined, nanos: string): Partial<Happening> {
   const name = readId(attributes.tool_name) ?? "tool";
   const id = readId(attributes.tool_use_id);
-  // Beside the words of a command stands what it did.
+  // Beside a command's words stands what it did, such as a commit.
   const { git_commit_id } = asObject(parseJson(asText(attributes.tool_parameters) ?? ""));
   const commit =
     typeof git_commit_id === "string" && /^[0-9a-f]{7,64}$/.test(git_commit_id) ? git_commit_id : undefined;

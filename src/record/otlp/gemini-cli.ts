@@ -45,7 +45,7 @@ export function readGeminiCliLog({ event, resource, attributes, at, nanos }: Log
   }
   if (event !== "gemini_cli.tool_call") return undefined;
   const name = readId(attributes.function_name) ?? "tool";
-  // It tells of no id, and of all calls of a turn once the last is done, in the same millisecond.
+  // It gives no id, and tells all calls of a turn in one millisecond, once the last is done.
   return {
     ...happening,
     hasNoId: true,

@@ -38,12 +38,12 @@ const DIALECTS = [
 /** What LiteLLM, OpenLIT, Pydantic AI and OpenInference say that a call cost: nothing where they know no price. */
 const COSTS = ["gen_ai.cost.total_cost", "gen_ai.usage.cost", "operation.cost", "llm.cost.total"];
 
-/** What is said in every call again and would be most of what is stored. */
+/** Attributes that every call repeats, and that would be most of what is stored. */
 const REPEATED = /^gen_ai\.(?:system_instructions|tool\.definitions|agent\.description|tool\.description)$/;
 const KEPT = /^(?:gen_ai|github\.copilot)\.|^(?:error\.type|process\.exit\.code)$/;
 const MAX_KEPT = 64;
 
-/** What a span tells; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
+/** Reads a span; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
 export function readGenericSpan(record: SpanRecord): Span | undefined {
   const { id, parentId, name, failure, startedAt, endedAt, isDetails } = record;
   const observed = readObserved(record.attributes, name);
@@ -66,7 +66,7 @@ export function readGenericSpan(record: SpanRecord): Span | undefined {
     about[key] = typeof value === "string" ? keptText(value) : value;
   }
   Object.assign(about, keptMessages(record));
-  // Strands says it beside a status that knows of no failure.
+  // Strands says so beside a status that knows no failure.
   if ((attributes["gen_ai.tool.status"] ?? attributes["tool.status"]) === "error") about["error.type"] ??= "tool_error";
   if (failure !== undefined) {
     about["error.type"] ??= "_OTHER";
@@ -110,7 +110,7 @@ function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined
   return hasUsage || isCall ? "llm" : undefined;
 }
 
-/** One that is only made does nothing yet. */
+/** Whether an operation is an agent's. An agent that is only created does nothing yet. */
 const isAgent = (operation = "", hasUsage: boolean) =>
   SUMS.test(operation) && (hasUsage || !/^create_/.test(operation));
 
@@ -184,7 +184,7 @@ function openInference(attributes: Fields, kind: NonNullable<Span["kind"]>): Fie
     "gen_ai.provider.name": readId(attributes["llm.provider"]),
     "gen_ai.tool.name": readId(attributes["tool.name"]),
     ...(isTool ? { "gen_ai.tool.call.arguments": keptText(attributes["input.value"]) } : {}),
-    // Of embeddings that is numbers.
+    // The output of embeddings is numbers.
     [isTool ? "gen_ai.tool.call.result" : "output"]:
       roleOf(attributes) === "embedding" ? undefined : keptText(attributes["output.value"]),
   };

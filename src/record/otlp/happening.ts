@@ -26,17 +26,17 @@ export interface Happening {
   readonly userEmail?: string | undefined;
   readonly at?: string | undefined;
   readonly prompt?: Words | undefined;
-  /** The same of calls that tell all that was said before, and when; it may be long to read. */
+  /** The last prompt, of calls that repeat all that was said before, and when it was said; may be long to read. */
   readonly lastPrompt?: () =>
     | { readonly at: string | undefined; readonly text: string; readonly id: string; readonly spanId?: string }
     | undefined;
-  /** Reads what was asked first, of calls that tell all that was said before: one of a session will do, and each may be long. */
+  /** Reads the first prompt, of calls that repeat all that was said before. One call of a session is enough, and each may be long. */
   readonly askedFirst?: () => string | undefined;
   readonly commit?: string | undefined;
   readonly span?: Span | undefined;
   /** The span's id is made of its name and time: several may have ended at once. */
   readonly hasNoId?: boolean;
-  /** What is counted: the payload of an entry, without what every entry says, and what tells it from all others. */
+  /** The payload of an entry to be counted, without the members of all entries, and what tells it from all others. */
   readonly entry?: { readonly payload: Fields; readonly key: readonly unknown[] };
 }
 
@@ -46,7 +46,7 @@ export type Words = { readonly text: string } | { readonly chars: number };
 /** The longest text that is kept of a record, in UTF-16 units. */
 export const MAX_TEXT_CHARS = 16 * 1_024;
 
-/** A text to be kept; what is cut off is told at its end. */
+/** A text to be kept. A cut is noted at its end. */
 export function keptText(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   return cutText(value, MAX_TEXT_CHARS);

@@ -34,7 +34,7 @@ export class MessageLogs {
     const isAnswer = log.event === "gen_ai.choice";
     const body = membersOf(record.body);
     const content = memberOf(isAnswer ? membersOf(memberOf(body, "message")) : body, "content");
-    // Nothing is said where words are kept back, or a tool is called: its span tells of that.
+    // Passed over are what an agent is told, and records without words: these are kept back, or a tool is called, which its span tells.
     if (role === "system" || !isObject(content) || Object.keys(content).length === 0) return true;
     const name = `${details.traceId} ${details.id}`;
     const call = this.#calls.getOrInsertComputed(name, () => ({ details, given: [], gave: [] }));
@@ -66,7 +66,7 @@ const listOf = (values: readonly unknown[]) => ({ arrayValue: { values } });
 
 const memberOf = (members: readonly Fields[], name: string) => members.find(({ key }) => key === name)?.value;
 
-/** What a body says of its message, of which some say nothing but the text. */
+/** The members of a message in a body; some bodies have nothing but the text. */
 function membersOf(wrapped: unknown): Fields[] {
   const { stringValue, kvlistValue } = asObject(wrapped);
   if (stringValue !== undefined) return [{ key: "content", value: wrapped }];

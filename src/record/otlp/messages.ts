@@ -19,10 +19,10 @@ const MAX_TITLE_CHARS = 1_000;
 /** How far the first words of a user are looked for behind what an agent is told. */
 const MAX_SEARCHED_CHARS = 1024 * 1024;
 
-/** With what opencode has a title written, in the session that it is for. */
+/** The words with which opencode has a title written, in the session that the title is for. */
 const TITLE_WANTED = /^Generate a title for this conversation:?$/;
 
-/** With what Copilot CLI begins what a person said. */
+/** What Copilot CLI puts before a person's words. */
 const DATED = /^<current_datetime>[^<]*<\/current_datetime>\s*/;
 
 const saidBy = (message: Fields): string => answerText(message).replace(DATED, "");
@@ -52,7 +52,7 @@ export function askedLast(record: SpanRecord): { readonly text: string; readonly
   return text === undefined ? undefined : { text, id };
 }
 
-/** Whether a span is of an agent that somebody asked, whose calls do not tell what. */
+/** Whether a span is of an agent whose calls do not tell what it was asked. */
 export const asksAgent = ({ attributes, parentId }: SpanRecord): boolean =>
   parentId === undefined && attributes[ASKED_OF_AGENT] !== undefined;
 
@@ -128,9 +128,9 @@ export function keptMessages({ attributes, structured, name, isDetails }: SpanRe
     if (attributes[one] === undefined) kept[one] = JSON.stringify(readValue(structured[one], MAX_TEXT_CHARS));
   const text = attributes[OUTPUT];
   if (typeof text === "string" && text.length > MAX_TEXT_CHARS) kept[OUTPUT] = keptText(answerText(text) || text);
-  // By this it is known for a model's answer, should its span never come.
+  // By its output a model's answer is recognised, should the span never come.
   if (isDetails) kept.output = keptText(answerText(kept[OUTPUT] ?? text));
-  // What stands around these calls tells the last answer again.
+  // The spans around these calls tell the last answer again.
   if (/^ai\..*\.do(?:Generate|Stream)$/.test(name))
     kept.output = keptText(attributes["ai.response.text"]) ?? keptText(attributes["ai.response.object"]);
   if (isLangSmith(attributes)) {

@@ -35,7 +35,7 @@ export function readObserved(attributes: Fields, name: string): Fields {
       "gen_ai.tool.name": readId(of("name")) ?? name,
       "gen_ai.tool.call.arguments": keptText(of("input")),
     }),
-    // Of embeddings that is numbers.
+    // The output of embeddings is numbers.
     [isTool ? "gen_ai.tool.call.result" : "output"]: operation === "embeddings" ? undefined : output,
     ...(of("level") === "ERROR" && { "error.type": "_OTHER", "error.message": keptText(of("status_message")) }),
   };
@@ -64,7 +64,7 @@ export function usageOfLangfuse(attributes: Fields): Fields | undefined {
   };
 }
 
-/** Many times what numbers of one call take. */
+/** Many times as long as the numbers of one call. */
 const MAX_PRINTED_CHARS = 16 * 1024;
 
 /** Tokens as LiteLLM tells them beside `gen_ai.usage.*`, which has not what was cached: a dictionary of numbers as Python prints it. */

@@ -3,13 +3,16 @@ import { sessionOf } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
 import type { Place } from "./remembered-traces.ts";
 
-/** In which sessions the traces of a request belong, as far as that is known. */
+/** The sessions that the traces of a request belong to, as far as that is known. */
 export interface PlacedTraces {
   /** The session that spans of a trace name, or named before; undefined where none is known to. */
   sessionOf(traceId: string): string | undefined;
-  /** Whether calls of the trace came before without the name of a session: what sums them up belongs to them, or they would count twice. */
+  /**
+   * Whether calls of the trace came before without a session's name. A span that sums them up belongs to them: elsewhere they would count
+   * twice.
+   */
   isAlone(traceId: string): boolean;
-  /** Whether a sum of the trace came before without that name, and none of its calls: these belong to it. */
+  /** Whether a sum of the trace came before without a session's name, and none of its calls: the calls belong to it. */
   awaitsCalls(traceId: string): boolean;
   /** Those that spans of the request name. */
   named(): Place[];
@@ -28,7 +31,7 @@ export interface Places {
   placesOf(traceIds: readonly string[]): Promise<readonly Place[]>;
 }
 
-/** Looks up where the traces of a request lie: only of those of which it does not tell all itself. */
+/** Looks up where the traces of a request lie, except those of which the request itself tells all. */
 export async function placeTraces(
   spans: readonly SpanRecord[],
   { tellsNamelessSums, placesOf }: Places,

@@ -64,7 +64,7 @@ const SPAN = new Message()
   .list(9, "attributes", KEY_VALUE)
   .list(11, "events", "view")
   .field(15, "status", new Message().field(2, "message", "text").field(3, "code", "int"));
-/** What the bytes are that are kept as such. */
+/** The message types of values that are kept as bytes. */
 const WITHIN = {
   arrayValue: new Message().list(1, "values", ANY_VALUE),
   kvlistValue: new Message().list(1, "values", KEY_VALUE),
@@ -125,7 +125,7 @@ export async function decodeRequest(
   }
 }
 
-/** A message as the bytes that it is. What is read of it counts with all that is read of its request. */
+/** A message that stays bytes. What is read of it counts towards all that is read of its request. */
 class View {
   readonly bytes: Buffer;
   readonly tally: Tally;
@@ -214,7 +214,7 @@ function decodeShort(shape: Message, reader: WireReader, tally: Tally): Decoded 
   return message;
 }
 
-/** The next field, its value still to be read; undefined where nobody asks for it, and it is passed over. */
+/** The next field, with its value still to be read; undefined for a field that nobody asks for, whose value is passed over. */
 function nextField({ fields }: Message, reader: WireReader, tally: Tally): Field | undefined {
   tally.fields++;
   const tag = reader.tag();
@@ -234,7 +234,7 @@ function put(message: Decoded, { name, isList }: Field, value: unknown): void {
 /** As many as SDKs keep of a span's events. */
 const MAX_VIEWS = 128;
 
-/** Puts a value that is no message; of a list few are kept, and each costs what a message does. */
+/** Stores a value that is not a message. Of a list only a few are kept, and each counts like a message. */
 function putScalar(message: Decoded, field: Field, reader: WireReader, tally: Tally): void {
   if (field.isList && (message[field.name] as unknown[] | undefined)?.length === MAX_VIEWS) {
     reader.skip(field.wire);

@@ -131,7 +131,7 @@ async function store(
   for (let from = 0; (from === 0 && !sessions) || from < entries.length; from += MAX_ENTRIES) {
     const some = entries.slice(from, from + MAX_ENTRIES);
     await intake.store((now) => appendUnnumbered(intake, takeNew(core, some, now), from === 0 ? redacted : 0, now));
-    // What is said of the request as a whole its first part says.
+    // Only the first part says what concerns the request as a whole.
     intake.withheld = 0;
   }
   if (sessions) {

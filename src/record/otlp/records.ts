@@ -39,7 +39,7 @@ export interface SpanRecord extends Origin {
   readonly endedAt: string | undefined;
   /** The message of its failed status, which may be empty; undefined unless its status says that it failed. */
   readonly failure: string | undefined;
-  /** It is a log record of the span's call: what the span is it says itself. */
+  /** Whether it is a log record of the span's call: then the span tells itself what it is. */
   readonly isDetails?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function* recordsOf(signal: Signal, request: Fields): Generator<Found | u
   }
 }
 
-/** What lies beyond is no time at which anything happened. */
+/** The latest time at which anything can have happened. */
 const LATEST = Date.UTC(2200, 0);
 
 const instant = (value: unknown): string | undefined => {
@@ -140,8 +140,8 @@ export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined
 }
 
 /**
- * What a log record tells of a call beside the call's span: what it was given and gave back. All else the span tells, and the tokens count
- * there.
+ * The details that a log record gives of a call, beside the call's span: its input and output. The span tells all else, and its tokens
+ * count.
  * @returns undefined for another record, and for one that names no span
  */
 export const readDetails = (log: LogRecord, record: Fields): SpanRecord | undefined =>

@@ -7,7 +7,7 @@ export type Place = readonly [traceId: string, session: string, awaitsCalls?: bo
 /** Traces remembered of all devices together. A trace lasts for minutes, so nobody asks for one that so many others followed. */
 const MAX_KNOWN = 10_000;
 
-/** By device and trace, what spans called the session of the trace, while the server runs; the newest last. */
+/** The session that spans named for a trace, by device and trace, while the server runs; the newest last. */
 const named = slot(() => ({ size: 0, ofDevices: new Map<string, Map<string, string>>() }));
 
 /** Devices that told of sums without a name, while the server runs. */
@@ -33,7 +33,7 @@ export function rememberPlaces(core: Core, deviceId: string, places: readonly Pl
   while (known.size > MAX_KNOWN) forgetSome(known);
 }
 
-/** Forgets the oldest of the device of which most is known: what one exports must not drive out what others did. */
+/** Forgets the oldest traces of the device with the most: what one exports must not drive out what others did. */
 function forgetSome(known: ReturnType<typeof named>): void {
   let [most, from] = ["", new Map<string, string>()];
   for (const [deviceId, own] of known.ofDevices) if (own.size > from.size) [most, from] = [deviceId, own];
@@ -47,8 +47,8 @@ function forgetSome(known: ReturnType<typeof named>): void {
 }
 
 /**
- * The sessions in which spans of some traces of a device are recorded. A trace that named no session is recorded under its own id; once that
- * session has calls it stays there, otherwise the name that other spans of the trace gave is taken.
+ * The sessions in which spans of some traces of a device are recorded. A trace that named no session is recorded under its own id. Once
+ * that session has calls, the trace stays there; before, the name that other spans of the trace gave is taken.
  */
 export function placesOf(core: Core, deviceId: string, traceIds: readonly string[]): Place[] {
   const work = sessionPieces.workOf(core, deviceId, traceIds);

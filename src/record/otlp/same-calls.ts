@@ -3,8 +3,8 @@ import { readId } from "../../formats/values.ts";
 import type { Span } from "./happening.ts";
 
 /**
- * The call that another span tells of as well, as a client's library does by itself beside what instruments it: with the same id of the
- * response and the same tokens, at one time. Agents give calls that follow each other the same id, too.
+ * A call that another span tells of as well, as a client's library does beside what instruments it. It has the same id of the response and
+ * the same tokens, and lies at the same time: agents give calls that follow each other the same id, too.
  * @param calls of a session, by that id; the span is put there
  */
 export function sameCall(calls: Map<string, Span>, span: Span): Span | undefined {

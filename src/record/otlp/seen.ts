@@ -8,7 +8,7 @@ import { rows } from "./rows.ts";
 const KNOWN_MS = 7 * DAY_MS;
 const BATCH = 1_000;
 
-/** The entries that did not come before, which are noted as having come. Call inside a transaction. */
+/** The entries that did not come before; notes them as having come. Call inside a transaction. */
 export function takeNew(core: Core, entries: readonly ReadyEntry[], now: number): ReadyEntry[] {
   const { note } = rows(core.store);
   return entries.filter(({ key }) => note.run(Buffer.from(key, "hex"), now).changes > 0);

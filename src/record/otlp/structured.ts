@@ -4,8 +4,8 @@ import { cutText } from "../../kit/strings.ts";
 import { decodeWithin } from "./protobuf.ts";
 
 /**
- * Attributes that are lists or maps, of which the semantic conventions for generative AI have some. Each call says again all that was said
- * before it, so they are read where they are asked for, and no further than is kept.
+ * Attributes that are lists or maps, as some semantic conventions for generative AI have. Each call repeats all that was said before it, so
+ * they are read only when asked for, and no further than is kept.
  */
 
 /** Those that are asked for. */
@@ -18,7 +18,7 @@ const ASKED_FOR = new Set([
 
 /** Values lie within messages' parts within messages; arguments of tools somewhat deeper. */
 const MAX_DEPTH = 16;
-/** What a value costs beside its text. */
+/** Characters that a value counts beside its text. */
 const COST = 8;
 
 /** Attributes that are lists or maps, by name, each as it was sent. */

@@ -29,7 +29,7 @@ const isTool = ({ attributes }: SpanRecord): boolean =>
 
 const MAX_ABOVE = 64;
 
-/** Gives whether a span stands below a tool, as far as a request tells: what it was asked no person said. */
+/** Gives whether a span stands below a tool, as far as the request tells: what it was asked, no person asked. */
 export function belowTools(spans: readonly SpanRecord[]): (span: SpanRecord) => boolean {
   const tools = new Set(spans.filter(isTool).map(({ id }) => id));
   const parents = new Map(tools.size === 0 ? [] : spans.map(({ id, parentId }) => [id, parentId]));
@@ -43,7 +43,7 @@ export function belowTools(spans: readonly SpanRecord[]): (span: SpanRecord) => 
   };
 }
 
-/** The same of a span. @param traces where spans belong that name no session @param isAsked whether a person may have asked it */
+/** The same of a span. @param traces where spans without a session's name belong @param isAsked whether a person may have asked it */
 export function tellSpan(record: SpanRecord, traces: PlacedTraces, isAsked: boolean): Happening | undefined {
   const { attributes, resource, traceId, startedAt } = record;
   const own = sessionOf(attributes, resource);
@@ -63,17 +63,17 @@ export function tellSpan(record: SpanRecord, traces: PlacedTraces, isAsked: bool
   const agent = readId(resource["service.name"]) ?? "unknown";
   const model = readId(span.attributes["gen_ai.response.model"]) ?? readId(span.attributes["gen_ai.request.model"]);
   const agentVersion = readId(resource["service.version"]);
-  // Programs that know of no sessions have one a trace.
+  // Programs that know of no sessions have one for each trace.
   const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record) || traces.awaitsCalls(traceId));
   const session = isAlone ? traceId : (named ?? traceId);
   const words = isAsked ? { askedFirst: () => askedFirst(record), lastPrompt: () => lastPrompt(record, span) } : {};
   return { ...about, session, agent, agentVersion, model, ...words, span };
 }
 
-/** What a person said to have a call made. */
+/** What a person said that led to the call. */
 function lastPrompt(record: SpanRecord, { kind }: Span) {
   const { id, isDetails, startedAt, endedAt } = record;
   const last = kind === "llm" || isDetails || asksAgent(record) ? askedLast(record) : undefined;
-  // When the call began only its span tells.
+  // Only the span itself tells when the call began.
   return last && { ...last, ...(isDetails ? { at: endedAt, spanId: id } : { at: startedAt }) };
 }

@@ -13,7 +13,7 @@ import { belowTools, tellLog, tellSpan } from "./tell.ts";
 
 /** An entry of telemetry without its number. */
 export interface Unnumbered {
-  /** What tells it from every other of its device: 32 hexadecimal digits. Made of ids, times and counts, never of text. */
+  /** Identifies it among all entries of its device: 32 hexadecimal digits. Made of ids, times and counts, never of text. */
   readonly key: string;
   /** In RFC 3339. */
   readonly clientTimestamp: string | null;
@@ -23,13 +23,13 @@ export interface Unnumbered {
 /** What a request tells, as entries and sessions. */
 export interface Translated {
   readonly entries: readonly Unnumbered[];
-  /** Each as a piece of what it is, with the names that the trace ingest takes. */
+  /** Each session as a piece, with the names that the trace ingest takes. */
   readonly sessions: readonly { readonly session: Fields; readonly spans: readonly Fields[] }[];
   /** Log records, spans or data points of the request. */
   readonly records: number;
-  /** Those of which nothing is recorded, since they tell nothing of it. */
+  /** Records of which nothing is kept, because they tell nothing of sessions. */
   readonly dropped: number;
-  /** Those that are none, see `recordsOf`. */
+  /** Records that cannot be read, see `recordsOf`. */
   readonly rejected: number;
   /** Sessions that spans named for their traces, to be remembered: a span that sums the trace up may come later without a name. */
   readonly named: readonly Place[];
@@ -106,10 +106,10 @@ interface Draft {
   endedAt: string | undefined;
   title: string | undefined;
   hasReply: boolean;
-  /** The agent, or call without one, that ended last; of those that did at once one that did not fail. */
+  /** The agent (or, without one, the call) that ended last. Of several that ended at once, one that did not fail. */
   last: Span | undefined;
   readonly prompts: Fields[];
-  /** What was asked last of calls, each with its id. */
+  /** The last prompts that calls told, each with its id. */
   readonly promptKeys: Set<string>;
   readonly commits: Fields[];
   readonly spans: Map<string, Span>;
@@ -125,11 +125,11 @@ class Gathered {
   readonly entries: Unnumbered[] = [];
   readonly #terms: Terms;
   readonly #drafts = new Map<string, Draft>();
-  /** Under which id a span is recorded, by its own. */
+  /** The id under which a span is recorded, by the span's own id. */
   readonly #ids = new Map<string, string>();
-  /** What stands above a span that is not recorded. */
+  /** The parent of a span that is not recorded, by the span's id. */
   readonly #above = new Map<string, string>();
-  /** Spans without ids of their own, by what they have in common and by all that is told of them. */
+  /** Spans without ids of their own: by session and made-up id, then by their whole text. */
   readonly #sameIds = new Map<string, Map<string, Span>>();
 
   constructor(terms: Terms) {
@@ -166,14 +166,14 @@ class Gathered {
     spans.set(span.id, before ? joined(before, span) : span);
   }
 
-  /** Adds what was asked, which a call that is tried again tells again. */
+  /** Adds the last prompt of a call, unless the call was tried before and told it. */
   #addLast({ prompts, promptKeys }: Draft, last: ReturnType<NonNullable<Happening["lastPrompt"]>>): void {
     if (!last || promptKeys.has(`${last.id} ${last.text}`)) return;
     promptKeys.add(`${last.id} ${last.text}`);
     prompts.push(this.#said(last));
   }
 
-  /** Tells spans apart that have the same id: what is sent again is told in the same order. */
+  /** Gives spans with the same id different ones. A request that is sent again tells them in the same order. */
   #numbered(session: string, span: Span): Span {
     const name = JSON.stringify([session, span.id]);
     const spans = this.#sameIds.getOrInsert(name, new Map());
@@ -183,12 +183,12 @@ class Gathered {
     );
   }
 
-  /** What a span says of its failure is text; nobody can switch that off alone. */
+  /** A span without the words of its failure, where only metadata may be kept: nobody can switch those off by themselves. */
   withoutWords(span: SpanRecord): SpanRecord {
     return this.#terms.isMetadataOnly && span.failure ? { ...span, failure: "" } : span;
   }
 
-  /** A span that is not recorded: what stands below it is recorded below what stands above it. */
+  /** Passes over a span that is not recorded: spans below it are recorded below its parent. */
   passOver({ id, parentId }: SpanRecord): void {
     if (parentId !== undefined) this.#above.set(id, parentId);
   }
@@ -284,7 +284,7 @@ function laterOf(last: Span | undefined, span: Span): Span | undefined {
   return isWhole && (now > before || (now === before && !hasFailed(span))) ? span : last;
 }
 
-/** Two tellings of one span. */
+/** Joins two tellings of one span. */
 function joined(before: Span, after: Span): Span {
   const said = (span: Span) =>
     Object.fromEntries(Object.entries(span).filter(([, value]) => value !== undefined)) as unknown as Span;

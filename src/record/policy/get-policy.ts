@@ -40,7 +40,7 @@ export const policy = endpoint(
   },
 );
 
-/** The log's name, by which a device that asks before it sends knows that what it was told before may be lost. */
+/** The log's name. By it a device that asks before it sends learns that what it sent before may be lost. */
 function logOf(core: Core): Record<string, string> {
   const origin = currentEpoch(core)?.origin;
   return origin === undefined ? {} : { "reckon-log": origin };

@@ -67,7 +67,7 @@ export function setPolicy(
 ): Promise<boolean> {
   return core.store.write(() => {
     const before = currentVersion(core, teamId);
-    // The default may change with a new release; one that was set stays. Who sends a change twice has it in force.
+    // The default may change with a new release; a policy that was set stays. A change that is sent twice is in force already.
     if (before.id !== 0 && isDeepStrictEqual(before.policy, policy)) return false;
     if (basedOn !== undefined && basedOn !== before.id) fail(newerPolicy);
     const { lastInsertRowid } = rows(core.store).insert.run(

@@ -122,7 +122,7 @@ export const ingest = endpoint(
   },
 );
 
-/** Counts under what is a name: several words may be a text. */
+/** Counts under valid names: a text of several words is no name. */
 function namesOf(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([name]) => /^[\w.:/-]+$/.test(name)));
 }

@@ -4,7 +4,7 @@ import { cooperative } from "../../kit/yield.ts";
 import type { Portion } from "../../log/log.ts";
 import { rows } from "./rows.ts";
 
-/** Whose figures of which repository, and when they were taken. */
+/** The figures of a device for a repository, and when they were taken. */
 interface Pulse {
   readonly deviceId: string;
   /** `""` for what came without one. */

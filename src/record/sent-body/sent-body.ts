@@ -148,7 +148,7 @@ export function requireAtMost(most: number, count: number, [whole, parts]: reado
 export const cleanRepoKey = (sent: string | undefined): string =>
   sent === undefined ? NO_REPO : redactText(sent).text;
 
-/** What a leaf tells of a body as it was sent. */
+/** What a leaf holds of a body as it was sent. */
 export interface SentDigest {
   /**
    * 16 random bytes in base64url: known to the sender alone once it is answered, because with it and the digest a secret that was taken

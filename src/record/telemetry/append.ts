@@ -103,7 +103,7 @@ const gapFlag = (gaps: readonly Gap[]) => (gaps.length > 0 ? "gap" : null);
 interface Sorted {
   /** Not stored yet, ascending, no seq twice. */
   readonly added: PackedEntries;
-  /** Their seq is taken by other content; not yet kept as evidence. By index. */
+  /** Indexes of entries whose seq is taken by other content that is not yet kept as evidence. */
   readonly conflicts: readonly number[];
   /** Whether any entry contradicts what is stored, evidence kept earlier included. */
   readonly contradicted: boolean;
@@ -125,7 +125,7 @@ function sort(intake: Intake, streamId: number, maxSeq: number | undefined, pack
     const twin = last !== undefined && seqs[last] === seq ? { packed, index: last } : undefined;
     const stored = twin ?? (isBelow(seq) ? storedAt(seq) : undefined);
     if (!stored) {
-      // What came while nothing was to be recorded is not recorded when it comes again.
+      // An entry that came while nothing was to be recorded is not recorded when it comes again.
       if (!isBelow(seq) || !isWithheld(core, "telemetry", streamId, seq)) added.push(i);
     } else if (!cameAgain(intake, stored, packed, i)) {
       contradicted = true;
@@ -140,14 +140,14 @@ function sort(intake: Intake, streamId: number, maxSeq: number | undefined, pack
   };
 }
 
-/** Whether no number stands twice or may be taken, and no look-up is needed: so it is nearly always. */
+/** Whether no number occurs twice or can be taken already, so that no look-up is needed: nearly always. */
 function isAbove(seqs: PackedEntries["seqs"], maxSeq: number | undefined): boolean {
   if (maxSeq !== undefined && (seqs[0] as number) <= maxSeq) return false;
   for (let i = 1; i < seqs.length; i++) if ((seqs[i] as number) <= (seqs[i - 1] as number)) return false;
   return true;
 }
 
-/** Whether an entry is the stored one sent again; where one of them was stripped to its metadata, by that alone. */
+/** Whether an entry is the stored one sent again. Where one of the two was stripped to its metadata, only that is compared. */
 function cameAgain(
   { core, captureMode }: Intake,
   at: Pick<StoredAt, "packed" | "index"> & Partial<Pick<StoredAt, "segment">>,
@@ -157,7 +157,7 @@ function cameAgain(
   if (textAt(at.packed, at.index).equals(textAt(packed, i))) return true;
   const stored: Entry = entryAt(at.packed, at.index);
   const entry = entryAt(packed, i);
-  // What was erased is not recorded when it comes again.
+  // An erased entry is not recorded when it comes again.
   if (isErasedEntry(stored)) return true;
   if (isSameEntry(stored, entry)) return true;
   if (!at.segment) return false;

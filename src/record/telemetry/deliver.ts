@@ -26,7 +26,7 @@ export async function deliverBatch(intake: Intake, batch: Batch, isWithheld: boo
     const start = ends[i - 1] ?? 0;
     const isWhole = ends.length === 1;
     const packed = isWhole ? batch.packed : slice(batch.packed, start, end);
-    // What is said of the batch as a whole its first part says.
+    // Only the first part says what concerns the batch as a whole.
     const part = isWhole ? batch : { ...batch, packed, content: undefined, redacted: i === 0 ? batch.redacted : 0 };
     const appended = await intake.store((now) => take(part, now));
     if (i === 0) intake.withheld = 0;
@@ -54,7 +54,7 @@ function cutsOf({ core, device, repoKey }: Intake, seqs: Batch["packed"]["seqs"]
     const found = segmentRows(core.store).rangeFrom.get(stream.id, seq);
     if (!found || found.lastSeq < seq) continue;
     lastSeq = found.lastSeq;
-    // Of a block all is unpacked, for whichever of its segments.
+    // A block is unpacked whole, for whichever of its segments.
     const bytes = found.bytes + (found.blockId !== null && found.blockId !== block ? MAX_BLOCK_BYTES : 0);
     block = found.blockId;
     if (read.segments === MAX_READ.segments || (read.segments > 0 && read.bytes + bytes > MAX_READ.bytes)) {

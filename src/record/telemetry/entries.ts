@@ -116,7 +116,7 @@ function anyConflict(core: Core, teamId: string, { deviceId, repoKey }: Scope): 
   return sql.streamsInConflict.get(teamId, device, device, repo, repo) !== undefined;
 }
 
-/** Tells whether a filter lets an entry through; its device, repository and time are seen to by the walk. */
+/** Tells whether a filter lets an entry through. The walk sees to device, repository and time. */
 export function entryFilter(
   core: Core,
   { type, sessionId, text, flagged }: EntryFilter,

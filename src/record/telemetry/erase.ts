@@ -25,8 +25,8 @@ interface Place {
 }
 
 /**
- * Erases entries of a portion, evidence of conflicts included. Of each its number stays, so that it is known when it comes again.
- * @param isMeant all of them when it is left out
+ * Erases entries of a portion, evidence of conflicts included. The number of each stays, so that an entry that comes again is recognised.
+ * @param isMeant which entries; all of them without it
  */
 async function* eraseEntries(core: Core, portion: Portion, isMeant?: IsMeant): AsyncGenerator<EraseStep> {
   const sql = eraseRows(core.store);
@@ -49,8 +49,8 @@ async function* eraseEntries(core: Core, portion: Portion, isMeant?: IsMeant): A
 }
 
 /**
- * Where entries of a portion's deliveries lie in a stream, of which something is left; undefined after each stretch of the stream, for
- * there may be none in it.
+ * The places in a stream of a portion's deliveries of which something is left; undefined after each stretch of the stream, which may have
+ * none.
  */
 function* placesOf(
   core: Core,
@@ -76,7 +76,7 @@ function* placesOf(
       yield { firstId: 0, lastId: -1, entries: alone.length, conflictIds: alone.map(({ id }) => id) };
 }
 
-/** How many entries of a place go, evidence included. */
+/** Counts the entries of a place that go, evidence included. */
 function countMeant(core: Core, { firstId, lastId, conflictIds }: Place, isMeant: IsMeant): number {
   const sql = eraseRows(core.store);
   const entries = sql.within.all(firstId, lastId).flatMap((segment) => entriesOf(readSegment(core, segment)));
@@ -86,7 +86,7 @@ function countMeant(core: Core, { firstId, lastId, conflictIds }: Place, isMeant
 
 const entriesOf = (packed: PackedEntries): Entry[] => Array.from(packed.seqs, (_, i) => entryAt(packed, i));
 
-/** Erases what is meant of some places. */
+/** Erases the entries of some places that are meant. */
 function eraseStep(
   core: Core,
   streamId: number,
@@ -98,7 +98,7 @@ function eraseStep(
     const sql = eraseRows(core.store);
     const changed = new Map<number, { readonly segment: SegmentRow; readonly texts: Buffer }>();
     let entries = 0;
-    // A segment may have been parted since it was looked at; what it held lies there all the same.
+    // A segment may have been split since it was looked at; its parts lie in the same range.
     for (const { firstId, lastId } of places)
       for (const segment of sql.within.all(firstId, lastId)) {
         const before = entriesOf(readSegment(core, segment));
@@ -131,8 +131,9 @@ function eraseStep(
 }
 
 /**
- * Row change: entries of a delivery go, evidence included. While something of it is left their hashes stay, which its root is made of.
- * @param texts by item, of those that have a place among them
+ * Row change: entries of a delivery go, evidence included. While something of the delivery is left, their hashes stay, because its root is
+ * made of them.
+ * @param texts by item, for those that have a place among the items
  */
 function forget(
   core: Core,
@@ -147,7 +148,7 @@ function forget(
   else deliveryErasure.forgetItems(core, deliveryId, texts);
 }
 
-/** Stores segments anew; blocks that some lie in are made anew without what was erased. */
+/** Rewrites segments, and the blocks that some of them lie in, without what was erased. */
 function store(
   core: Core,
   changed: ReadonlyMap<number, { readonly segment: SegmentRow; readonly texts: Buffer }>,
@@ -166,7 +167,7 @@ function store(
       ({ firstId, blockAt, bytes }) =>
         changed.get(firstId)?.texts ?? whole.subarray(blockAt ?? 0, (blockAt ?? 0) + bytes),
     );
-    // Under another number: whoever keeps the old one's texts in memory must not read the new places from it.
+    // The block gets another number: whoever holds the old one's texts in memory must not look there for the new places.
     const id = Number(
       sql.insertBlock.run(streamId, zstdCompressSync(Buffer.concat(parts), BLOCK_OPTIONS)).lastInsertRowid,
     );
@@ -180,7 +181,10 @@ function store(
   }
 }
 
-/** Entries of a portion that something is left of, evidence included. @param isMeant all of them when it is left out */
+/**
+ * Counts the entries of those deliveries of a portion of which something is left, evidence included. @param isMeant which entries; all of
+ * them without it
+ */
 async function countEntries(core: Core, portion: Omit<Portion, "erasureId">, isMeant?: IsMeant): Promise<number> {
   const yieldNow = cooperative(core.clock);
   let count = 0;

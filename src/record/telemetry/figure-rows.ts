@@ -17,9 +17,9 @@ export interface StreamSlice {
 /** Rows that are counted in one go. */
 const SLICE_ROWS = 5_000;
 
-/** All of bounded parts: what is counted is counted part by part. */
+/** All statements read bounded parts: rows are counted part by part. */
 export const figureRows = statements((db) => {
-  /** The place so many rows further on, and how many there are up to there; `from` names an index and its columns. */
+  /** The place so many rows further on, and how many rows there are up to it. `from` names an index and its columns. */
   const walk = (table: string, seq: string, condition: string) => {
     const after = `FROM ${table} WHERE ${condition} AND (stream_id, ${seq}) > (@streamId, @seq) ORDER BY stream_id, ${seq}`;
     return {

@@ -99,7 +99,7 @@ export interface UsageCandidate {
   readonly payload: string;
 }
 
-/** What the payload names of usage or cost. */
+/** The members of a payload that tell of usage or cost. */
 const NAMES = ["usage", "costUsd"].map((name) => Buffer.from(name));
 
 /**
@@ -149,7 +149,7 @@ function naming(packed: PackedEntries, from: number, to: number): number[] {
   return found;
 }
 
-/** The number of the newest entry, of deliveries up to one where that is said; 0 before the first. */
+/** The number of the newest entry, or of the newest of deliveries up to `through`; 0 before the first. */
 export function lastEntryId(core: Core, through = Number.MAX_SAFE_INTEGER): number {
   const { nextId, factsFrom } = segmentRows(core.store);
   const last = (nextId.get() ?? 1) - 1;
@@ -157,5 +157,5 @@ export function lastEntryId(core: Core, through = Number.MAX_SAFE_INTEGER): numb
   return firstWhere(last, (id) => (factsFrom.get(id)?.deliveryId ?? 0) > through) - 1;
 }
 
-/** What an archive tells of entries, and of what came again. */
+/** What archives read of entries, and of conflicts. */
 export const telemetryExport = { itemsOf: exportedEntry, conflictsOf };

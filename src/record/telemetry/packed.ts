@@ -41,7 +41,7 @@ export function pack(entries: readonly SentEntry[], sent: Buffer = NOTHING): Pac
   return { seqs: entries.map(({ seq }) => seq), ends, texts };
 }
 
-/** Finds the entries in their texts; what is no whole entry at the end of damaged ones belongs to none. */
+/** Finds the entries in their texts. An incomplete entry at the end of damaged texts is left out. */
 export function scan(texts: Buffer): PackedEntries {
   const seqs: number[] = [];
   const ends: number[] = [];

@@ -103,7 +103,7 @@ async function readBatch(
     text,
     skimmed.map(({ payload }) => payload),
   );
-  // What is left as it was sent is not made a text of its own.
+  // Payloads that stay as sent are not copied into texts of their own.
   const isAscii = body.length === text.length;
   const entries: SentEntry[] = [];
   for (const [i, { seq, clientTimestamp = null, payload }] of skimmed.entries()) {

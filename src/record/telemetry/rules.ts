@@ -58,14 +58,14 @@ export function isSameMetadata(stored: Omit<Entry, "seq">, sent: Omit<Entry, "se
   return isSameEntry(stripped(stored), stripped(sent));
 }
 
-/** What the text of an entry begins with: NUL separates, which JSON text cannot hold. The payload follows, and another NUL. */
+/** The beginning of an entry's text. NUL separates, which JSON text cannot hold; the payload follows, and another NUL. */
 export const entryHead = ({ seq, clientTimestamp }: Pick<Entry, "seq" | "clientTimestamp">): string =>
   `${seq}\0${clientTimestamp ?? ""}\0`;
 
-/** What a delivery's digest is taken over. */
+/** The text of an entry, over which a delivery's digest is taken. */
 export const entryText = (entry: Entry): string => `${entryHead(entry)}${entry.payload}\0`;
 
-/** What stands for an erased entry: its number alone, so that it stays taken. The text of JSON is never empty. */
+/** The entry that replaces an erased one: only its number, so that it stays taken. No JSON text is empty. */
 export const erasedEntry = (seq: number): Entry => ({ seq, clientTimestamp: null, payload: "" });
 
 export const isErasedEntry = ({ payload }: Pick<Entry, "payload">): boolean => payload === "";

@@ -7,7 +7,7 @@ import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 /** What a block holds at most, unless one segment alone is larger. */
 const MAX_ENTRIES = 1_000;
 export const MAX_BLOCK_BYTES = 1024 * 1024;
-/** What is done at most before the job pauses: stopping the server waits for it. */
+/** Blocks that are made before the job pauses, at most: stopping the server waits for it. */
 const MAX_BLOCKS = 20;
 const MAX_STREAMS = 500;
 
@@ -37,9 +37,9 @@ export async function seal(core: Core, maxBlocks: number): Promise<number> {
       at.streamId = 0;
       break;
     }
-    // By a clock that was ahead as well.
+    // Quiet is also a stream that was updated by a clock that was ahead.
     const isQuiet = Math.abs(core.clock.now() - stream.updatedAt) >= core.config.sealAfterHours * HOUR_MS;
-    // Whatever becomes of this one, the next turn is another's; or it goes on where it was not done.
+    // The next turn takes another stream, or goes on with this one where it is not done.
     at.streamId = stream.streamId;
     while (blocks < maxBlocks && (await sealBlock(core, stream.streamId, isQuiet))) blocks++;
     if (blocks === maxBlocks) at.streamId = stream.streamId - 1;
@@ -55,13 +55,13 @@ async function sealBlock(core: Core, streamId: number, isQuiet: boolean): Promis
   const content = await compressBlock(texts);
   return core.store.write(() => {
     const sql = segmentRows(core.store);
-    // An entry may have come late meanwhile, and a segment been parted.
+    // An entry that came late may have split a segment meanwhile.
     if (!segments.every(({ firstId, texts }) => sql.segment.get(firstId)?.texts?.equals(texts as Buffer))) return false;
     const id = Number(sql.insertBlock.run(streamId, content).lastInsertRowid);
     if (!sql.block.get(id)?.equals(content)) throw new Error(`block ${id} is not what was stored`);
     let blockAt = 0;
     for (const { firstId, firstSeq, lastSeq, entries, deliveryId, bytes } of segments) {
-      // Not by an update, after which SQLite leaves the page as empty as it became.
+      // Removed and inserted: after an update SQLite leaves the page as empty as it became.
       sql.remove.run(firstId);
       sql.insert.run(firstId, streamId, firstSeq, lastSeq, entries, deliveryId, id, blockAt, bytes, null);
       blockAt += bytes;

@@ -26,7 +26,7 @@ const next = (core: Core, after: number): number | undefined => sealedRows(core.
 /** The highest number of a block; 0 before the first. */
 const last = (core: Core): number => sealedRows(core.store).lastBlock.get() ?? 0;
 
-/** What lies in a block; undefined where it is gone. */
+/** The contents of a block; undefined where it is gone. */
 function read(core: Core, blockId: number): SealedTexts | undefined {
   const stream = sealedRows(core.store).streamOfBlock.get(blockId);
   const content = segmentRows(core.store).block.get(blockId);

@@ -21,7 +21,7 @@ export interface StoredAt {
 
 const blocks = slot(() => new BlockCache());
 
-/** The texts of a segment; those of a block that is missing or damaged are empty, which verifying tells. */
+/** The texts of a segment; those of a block that is missing or damaged are empty, which verifying reports. */
 export function textsOf(core: Core, { texts, blockId, blockAt, bytes }: SegmentRow): Buffer {
   if (blockId === null || blockAt === null) return texts ?? Buffer.alloc(0);
   return blocks(core)
@@ -49,7 +49,7 @@ export function indexOf(seqs: PackedEntries["seqs"], seq: number): number {
 }
 
 /**
- * Finds entries of a stream by seq; where one after the other lies in the same segment, that is read once.
+ * Finds entries of a stream by seq. A segment is read once for entries of it that are asked for one after the other.
  * @throws Error where it is damaged, so that nothing is taken for new that may be stored
  */
 export function streamReader(core: Core, streamId: number): (seq: number) => StoredAt | undefined {

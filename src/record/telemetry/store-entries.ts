@@ -43,7 +43,7 @@ export function storeEntries(
   }
 }
 
-/** Where a large delivery is cut, as indexes. */
+/** Indexes at which a large delivery is cut. */
 function largeCuts({ ends, texts }: PackedEntries): number[] {
   const cuts: number[] = [];
   if (texts.length <= MAX_SEGMENT_BYTES) return cuts;

@@ -29,7 +29,7 @@ export const telemetryDeliveries: DeliveryKind = {
     const evidence = new RowsByDelivery(sql.conflictsByDelivery.iterate(), head, stray("conflicting entry"));
     const withheld = new RowsByDelivery(withheldByDelivery(core, "telemetry"), head, stray("withheld range"));
     let lastId = 0;
-    /** Reading goes by what a segment says of its texts. */
+    /** Whether a segment says the truth about its texts, because reading relies on that. */
     const isAsItSays = (segment: SegmentRow, packed: PackedEntries) => {
       const isApart = segment.firstId > lastId;
       lastId = segment.firstId + segment.entries - 1;
@@ -107,7 +107,7 @@ function contentFault(
   const left = texts.size - ranges;
   if (erasedItems > 0 && left !== items - erasedItems)
     return `${left} of its entries are there, and ${items - erasedItems} were not erased`;
-  // A digest is that of all that a delivery brought: with it the rest can be counted alone.
+  // A digest is of all that a delivery brought: with erased entries the rest can only be counted.
   if (erasedItems > 0 && (chainSha256 || left === 0)) return undefined;
   return isAsDelivered(core, delivery, texts, () => sha256(Buffer.concat([...texts.values()])))
     ? undefined

@@ -109,7 +109,7 @@ function spend(budget: Budget<Spending>, entries: readonly StoredEntry[]): void 
   for (const { payload } of entries) budget.chars -= payload.length;
 }
 
-/** Judges deliveries. Somebody may have tens of thousands of devices. */
+/** Judges deliveries by a scope, which may name tens of thousands of devices. */
 function matcher({ deviceId, deviceIds, repoKey, from, to }: Scope): (step: DeliveryFacts) => boolean {
   const devices = deviceIds && new Set(deviceIds);
   return (step) =>

@@ -105,7 +105,7 @@ async function* walkSessions(
   size: number,
 ): AsyncGenerator<Chunk<SessionListRow>> {
   const yieldNow = cooperative(core.clock);
-  // Without a filter nothing is passed over.
+  // Without a filter no row is passed over.
   const count = narrows(filter) ? MAX_READ : size + 1;
   let at = start;
   for (;;) {
@@ -200,10 +200,10 @@ export interface Looked {
   readonly chars: number;
 }
 
-/** A character of a document that is read in JavaScript counts as so many that SQLite looks through. */
+/** Reading a character of a document in JavaScript costs as much as so many that SQLite looks through. */
 const READ_COSTS = 10;
 
-/** Makes what tells which of some sessions' documents (not their spans) hold a text, in any case. */
+/** Makes a function that tells which of some sessions' documents (not their spans) hold a text, in any case. */
 export function textFinder(core: Core, text: string): (ids: readonly number[]) => Looked {
   const sql = browseRows(core.store);
   const plain = text.toLowerCase();

@@ -7,7 +7,7 @@ export const MAX_BLOCK_BYTES = 64 * 1024;
 
 const blocks = slot(() => new BlockCache());
 
-/** The document of a span, JSON as it was stored. One whose block is missing or damaged is empty, which verifying tells. */
+/** The document of a span, JSON as it was stored. One whose block is missing or damaged is empty, which verifying reports. */
 export function documentOf(core: Core, { plain, blockId, blockAt, bytes }: DocumentPlace): string {
   if (blockId === null || blockAt === null || bytes === null) return plain;
   const texts = blocks(core).texts(blockId, (id) => documentRows(core.store).content.get(id));

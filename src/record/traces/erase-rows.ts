@@ -12,7 +12,7 @@ export interface ErasableSession {
 
 /** A session that names somebody. */
 export interface NamingSession extends ErasableSession {
-  /** 1 where only what was exported of it elsewhere does. */
+  /** 1 where only an exported telling of it, from elsewhere, names them. */
   readonly byTwin: 0 | 1;
 }
 

@@ -28,12 +28,12 @@ type Of = Omit<Portion, "erasureId">;
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
 
-/** The sessions of a portion: those that grew last when it was received; as many at a time as others wait for. */
+/** The sessions of a portion: those whose last change it covers. Yielded in stretches, so that others get their turn. */
 function* sessionsOfPortion(core: Core, portion: Of): Generator<readonly ErasableSession[]> {
   for (const stretch of stretchesOf(core, portion)) yield eraseRows(core.store).sessions.all(stretch);
 }
 
-/** The same with those that grew since, but came first before: of these nothing may be left. */
+/** The same, and those that grew since but came before the portion's end: nothing may be left of these. */
 function* sessionsBegunInPortion(core: Core, portion: Of): Generator<readonly ErasableSession[]> {
   const sql = eraseRows(core.store);
   for (const stretch of stretchesOf(core, portion)) {
@@ -62,7 +62,7 @@ function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { sp
   );
 }
 
-/** Labels of a portion that name no session that is there; as many looked through at a time as others wait for. */
+/** Labels of a portion that name no session that is there. Yielded in stretches, so that others get their turn. */
 function* looseLabels(core: Core, portion: Of): Generator<readonly { id: number }[]> {
   const { deviceId, repoKey } = portion;
   const sql = eraseRows(core.store);
@@ -82,8 +82,8 @@ function* looseLabels(core: Core, portion: Of): Generator<readonly { id: number 
 
 /**
  * Erases a session with its spans and labels.
- * @param derived what is made of it elsewhere; goes first, and again where the session grew meanwhile
- * @param onUnnamed row changes for a session that it alone said whose it is
+ * @param derived erases what is made of it elsewhere; called first, and again where the session grew meanwhile
+ * @param onUnnamed row changes for a session whose owner only this one named
  */
 async function* eraseSession(
   core: Core,
@@ -98,7 +98,7 @@ async function* eraseSession(
   if (!isGone) yield* eraseSession(core, session, erasureId, derived, onUnnamed);
 }
 
-/** @param grownBy the delivery that changed it last @returns whether it is gone, as it is unless it grew since */
+/** @param grownBy the delivery that changed it last @returns whether it is gone; it is not where it grew since */
 function* eraseRowsOf(
   core: Core,
   { id, deviceId, externalId }: ErasableSession,
@@ -112,7 +112,7 @@ function* eraseRowsOf(
     const spans = sql.someSpans.all(id, MAX_ERASED_ROWS).map((span) => withDocument(core, span));
     forget(core, spans, (span) => spanText(externalId, span.externalId, span.document));
     for (const span of spans) sql.dropSpan.run(span.id);
-    // In the order of their numbers: of a block that ends here nothing is left.
+    // Spans go in the order of their numbers, so nothing is left of a block that ends here.
     sql.dropBlocks.run(id, spans.at(-1)?.id ?? 0);
     markGone(core, spans, erasureId);
     return spans.length;
@@ -129,7 +129,7 @@ function* eraseRowsOf(
     const sessions = sql.dropSession.run(id).changes;
     for (const one of named) onUnnamed(one);
     const { deliveryId } = own;
-    // Of the delivery that changed it last nothing else is left, or something is.
+    // Either nothing else is left of the delivery that changed it last, or something is.
     if (!isHeld(core, deliveryId)) deliveryErasure.markErased(core, deliveryId, erasureId);
     else deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
     return { sessions };
@@ -137,7 +137,7 @@ function* eraseRowsOf(
   return isGone;
 }
 
-/** Leaves of rows that go what their deliveries' roots are made of. */
+/** Keeps the hashes of rows that go, because the roots of their deliveries are made of them. */
 function forget<Row extends ErasableItem>(core: Core, list: readonly Row[], textOf: (row: Row) => string): void {
   for (const [deliveryId, of] of Map.groupBy(list, (row) => row.deliveryId)) {
     const texts = of.flatMap((row): [number, string][] => (row.item === null ? [] : [[row.item, textOf(row)]]));
@@ -145,7 +145,7 @@ function forget<Row extends ErasableItem>(core: Core, list: readonly Row[], text
   }
 }
 
-/** Marks deliveries of rows that went, of which nothing else is left either. */
+/** Marks the deliveries of erased rows as erased, where nothing else of them is left. */
 function markGone(core: Core, list: readonly ErasableItem[], erasureId: string): void {
   const deliveryIds = new Set(list.flatMap(({ deliveryId, item }) => (item === null ? [] : [deliveryId])));
   for (const id of deliveryIds) if (!isHeld(core, id)) deliveryErasure.markErased(core, id, erasureId);
@@ -172,7 +172,7 @@ function* eraseLabels(core: Core, labels: readonly { id: number }[], erasureId: 
     });
 }
 
-/** Marks the deliveries of portions that nothing is left of: a session that goes on growing keeps what earlier ones brought of it. */
+/** Marks the deliveries of portions as erased where nothing is left of them: a session that grows on keeps what earlier ones brought. */
 async function* markRest(core: Core, ofPortions: readonly Portion[]): AsyncGenerator<EraseStep> {
   const yieldNow = cooperative(core.clock);
   for (const found of deliveryErasure.unerasedDeliveries(core, "traces", ofPortions)) {
@@ -197,10 +197,10 @@ function findSessions(core: Core, named: string): readonly ErasableSession[] {
   return byNumber ? [byNumber] : sql.named.all(named);
 }
 
-/** Sessions looked through at once for whose they are. */
+/** Sessions whose owners are looked at in one go. */
 const MAX_SEARCHED = 200;
 
-/** The sessions that name somebody as theirs, as many looked through at a time as others wait for. @param isTheirs by an e-mail address */
+/** The sessions that name somebody as their owner. Yielded in stretches, so that others get their turn. @param isTheirs by an e-mail address */
 function* sessionsNaming(core: Core, isTheirs: (email: string) => boolean): Generator<readonly NamingSession[]> {
   const sql = eraseRows(core.store);
   const last = sql.last.get() ?? 0;

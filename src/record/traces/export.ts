@@ -27,7 +27,7 @@ function* exportSessions(core: Core, deviceId: string, repoKey: string | null): 
     const { document, ...facts } = session;
     yield line({ type: "session", deviceId, ...facts }, document);
     for (let after = 0; ; ) {
-      // With their documents: until the next is asked for, what they lie in may be made anew.
+      // With their documents: until the next session is asked for, their blocks may be rewritten.
       const spans = sql.spans.all(id, after, BATCH_SPANS).map((span) => withDocument(core, span));
       for (const span of spans)
         yield line({ type: "span", deviceId, session: facts.externalId, ...placeOf(span) }, span.document);

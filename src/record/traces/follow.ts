@@ -11,7 +11,7 @@ import { followRows, type RangeRow, type SessionSourceRow } from "./follow-rows.
 import { parsedMembers } from "./rules.ts";
 import { SIGNS, signsOf } from "./signs.ts";
 
-/** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
+/** Sessions as derived tables read them: by the delivery that last changed a session or its spans. */
 
 /**
  * The sessions that deliveries changed last, oldest delivery after the given one first.
@@ -41,7 +41,7 @@ const ENOUGH_SESSIONS = 50;
 /**
  * A projection that follows sessions, some deliveries at a time.
  * @param name see `Projection`
- * @param changesOf what must change for its tables to say what some sessions say now
+ * @param changesOf the row changes after which its tables say what some sessions say now
  * @param after finds the sessions, as `sessionsAfter` does
  */
 const projection = (
@@ -83,7 +83,7 @@ export interface SessionSource extends Omit<SessionSourceRow, "document"> {
   readonly document: Record<string, unknown>;
 }
 
-/** @param names of the members that are read of its document: what else an agent put there may be megabytes */
+/** @param names the members of its document that are read: what else an agent put there may be megabytes */
 export function readSessionSource(
   core: Core,
   id: number,
@@ -105,7 +105,7 @@ const RANGE_SPANS = 5_000;
 /** Spans whose documents are read at a time. */
 const BATCH_SPANS = 50;
 
-/** A session's spans in the order of their first arrival, as many at a time as are gone through in a millisecond or two. */
+/** A session's spans in the order of their first arrival, in ranges that take a millisecond or two each. */
 async function* ranges(core: Core, sessionId: number) {
   const yieldNow = cooperative(core.clock);
   for (let after = 0; ; ) {

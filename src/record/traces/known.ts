@@ -16,7 +16,7 @@ const Known = v.object({
   commits: Count,
 });
 
-/** Says what of some sessions was told by devices whose binding has ended: a machine that is connected anew need not tell it again. */
+/** Says how much of some sessions came from devices whose binding has ended: a machine that is connected anew need not send that again. */
 export const known = endpoint(
   {
     id: "agentTracesKnown",
@@ -59,7 +59,7 @@ export const known = endpoint(
   },
 );
 
-/** As it was told last by a device that can tell no more of it. */
+/** The latest telling of a session by a device that can send no more of it. */
 function knownAs(core: Core, { teamId, deviceId }: DevicePrincipal, externalId: string): KnownRow | undefined {
   const person = findDeviceOf(core, teamId, deviceId)?.person?.id;
   return twinRows(core.store)

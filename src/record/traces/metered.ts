@@ -14,7 +14,7 @@ import { SIGNS } from "./signs.ts";
 /** A model call of a session. */
 interface MeteredCall {
   readonly usage: Usage;
-  /** What its span says that it cost; a cost without usage could be the sum of others and isn't read. */
+  /** The cost that its span gives. A cost without usage could be the sum of others, and is not read. */
   readonly costUsd: number | null;
   readonly model: string | null;
   /** Milliseconds since the epoch; null when the span tells no time. */
@@ -23,7 +23,7 @@ interface MeteredCall {
   readonly isOtlp: boolean;
 }
 
-/** What a session tells of its use of models: each counted call once, and its own account of the whole. */
+/** A session's use of models: each counted call once, and its own account of the whole. */
 export interface MeteredSession extends Omit<SessionSourceRow, "document"> {
   readonly calls: readonly MeteredCall[];
   readonly usage: Usage | null;
@@ -52,7 +52,7 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   return { ...facts, calls: await inSlices(countOfEach(spans), yieldNow), usage, costUsd };
 }
 
-/** What was exported and what was not are two tellings of the session: neither is a part of the other's sums. */
+/** Exported and other spans are two tellings of the session: neither is a part of the other's sums. */
 function* countOfEach(spans: readonly Metered[]): Slices<readonly MeteredCall[]> {
   const exported = spans.filter(({ isOtlp, usage }) => isOtlp && usage).length;
   if (exported === 0 || spans.every(({ isOtlp, usage }) => isOtlp || !usage)) return yield* countCalls(spans);

@@ -12,7 +12,7 @@ type OnErased = (sessions: readonly string[], commit: string) => void;
 const MAX_STEP_BYTES = 8 * 1024 * 1024;
 
 /**
- * Erases the notes that a device sent, where the portion is of all repositories: notes name none.
+ * Erases the notes that a device sent, if the portion covers all repositories, because notes name none.
  * @param isKept told the sessions that a note names
  * @param onErased told the commit of a note and the sessions that it named, in the transaction that removes it
  */
@@ -73,7 +73,7 @@ function* eraseNotesNaming(
   }
 }
 
-/** The notes of a team in which a text stands whole, as many looked through at a time as others wait for. */
+/** The notes of a team in which a text stands whole. Yielded in stretches, so that others get their turn. */
 function* naming(core: Core, teamId: string, text: string): Generator<readonly SizedNote[]> {
   const sql = noteRows(core.store);
   const whole = wholeNames([text]);
@@ -83,7 +83,7 @@ function* naming(core: Core, teamId: string, text: string): Generator<readonly S
     yield sql.naming.all({ teamId, text, after, upTo: after + MAX_SEARCHED }).filter(names);
 }
 
-/** A note's text without the escapes of its JSON: the letter of `\\n` is none of the address behind it. */
+/** A note's text without the escapes of its JSON: the letter of an escaped line break is no part of the address after it. */
 const plain = (content: Buffer | undefined) =>
   (content?.toString("utf8") ?? "").replace(/\\(?:u[\da-f]{4}|[\s\S])/gi, " ");
 
@@ -131,7 +131,7 @@ function drop(core: Core, ids: readonly number[], erasureId: string, onErased: O
 const textsOf = (notes: readonly NoteRow[]) =>
   new Map(notes.map(({ item, commit, content }) => [item, noteText(commit, content)]));
 
-/** Whether anything is there that a delivery brought or changed last: of a session that goes on, earlier ones brought spans. */
+/** Whether anything is left that a delivery brought or changed last: earlier deliveries brought spans of a session that goes on. */
 export function isHeld(core: Core, deliveryId: number): boolean {
   const { ofDelivery, spanOfDelivery, labelOfDelivery } = eraseRows(core.store);
   const kinds = [ofDelivery, spanOfDelivery, labelOfDelivery, noteRows(core.store).ofDelivery];

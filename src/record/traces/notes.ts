@@ -33,7 +33,7 @@ const MAX_PART_NAMES = 2_000;
  * twice: a note that a team has already leaves no mark.
  */
 async function deliver(intake: Intake, notes: readonly SentNote[]): Promise<void> {
-  // Told by the first part alone.
+  // Only the first part says how much was withheld.
   let { withheld } = intake;
   for (const part of partsOf(notes)) {
     await intake.store((now) => storeNotes(intake, part, withheld, now));
@@ -41,7 +41,7 @@ async function deliver(intake: Intake, notes: readonly SentNote[]): Promise<void
   }
 }
 
-/** One part at least, so that a delivery of nothing is noted, too. */
+/** At least one part, so that an empty delivery is noted, too. */
 function* partsOf(notes: readonly SentNote[]): Generator<readonly SentNote[]> {
   let part: SentNote[] = [];
   let bytes = 0;
@@ -71,7 +71,7 @@ function storeNotes(intake: Intake, sent: readonly SentNote[], withheld: number,
   const texts = changes.map(({ note: { commit, content } }) => noteText(commit, content));
   const deliveryId = intake.record({
     mode: NOTES_MODE,
-    // Sessions, as in every delivery of this kind.
+    // Counts sessions, as in every delivery of this kind.
     items: 0,
     redacted: 0,
     withheld,
@@ -90,7 +90,7 @@ function storeNotes(intake: Intake, sent: readonly SentNote[], withheld: number,
   }
 }
 
-/** Leaves of notes that are about to be replaced the hashes that earlier deliveries' roots are made of. */
+/** Keeps the hashes of notes that are about to be replaced, because the roots of earlier deliveries are made of them. */
 function keepReplaced(core: Core, replaced: readonly NoteRow[]): void {
   for (const [deliveryId, of] of Map.groupBy(replaced, (note) => note.deliveryId))
     keepItems(core, deliveryId, new Map(of.map(({ item, commit, content }) => [item, noteText(commit, content)])));
@@ -107,7 +107,7 @@ const contentOf = (core: Core, teamId: string, commit: string): string | undefin
 /** Commits of one beginning that are looked at. */
 const MAX_ALIKE = 4;
 
-/** The commits that begin so and have notes, see `contentOf`. @param sha 7 hexadecimal digits and more, lower case */
+/** The commits with notes whose SHA begins so, see `contentOf`. @param sha 7 hexadecimal digits and more, lower case */
 const ofCommit = (core: Core, teamId: string, sha: string) =>
   noteRows(core.store).between.all(teamId, sha, `${sha}g`, MAX_ALIKE);
 
@@ -125,7 +125,7 @@ function namedAfter(core: Core, deliveryId: number) {
 /** The sessions that deliveries with notes name, after one, up to and with another. */
 const namedBetween = (core: Core, after: number, upTo: number) => noteRows(core.store).namesBetween.all(after, upTo);
 
-/** The commits whose notes came in place of others, which may have named other sessions, with deliveries after one, up to and with another. */
+/** The commits whose notes replaced others, which may have named other sessions, in deliveries after one, up to and with another. */
 const replacedBetween = (core: Core, after: number, upTo: number) =>
   noteRows(core.store).replacedBetween.all(after, upTo);
 

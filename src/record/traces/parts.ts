@@ -18,7 +18,7 @@ export interface Part {
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */
 export const MAX_ROWS = 500;
-/** The same of sessions that grow by pieces, of which each span that is known is read and laid over, too. */
+/** The same for sessions that grow by pieces: each of their spans that is known is read and merged, too. */
 export const MAX_PIECE_ROWS = 250;
 
 /**

@@ -10,8 +10,8 @@ import { stepsOf } from "./steps.ts";
 import { type Merge, storePart } from "./store-batch.ts";
 
 /**
- * Pieces: sessions as they come from who tells what happens and keeps nothing, so that each piece says less than what is stored. They
- * are laid into it: what is stored and not told anew stays, lists grow, and times widen.
+ * Pieces: sessions from those who tell what happens and keep nothing, so that each piece says less than what is stored. Pieces are merged
+ * into that: what is not told anew stays, lists grow, and times widen.
  */
 
 /** As many prompts and commits as the capture client sends of a session, and as much text. */
@@ -28,20 +28,20 @@ async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
       await intake.store((now) => storePart(intake, step, now, IN_PIECES));
 }
 
-/** Those of some sessions of a device that were only exported (OTLP) and have agents or model calls. */
+/** Of some sessions of a device those that were only exported (OTLP) and have agents or model calls. */
 const workOf = (core: Core, deviceId: string, externalIds: readonly string[]): ExportedWork[] =>
   rows(core.store).exportedWork.all({ deviceId, sent: JSON.stringify(externalIds) });
 
 /** How pieces are made ready, in whatever thread, and stored. */
 export const sessionPieces = { ...pieces, deliver, workOf };
 
-/** What is said first stays. */
+/** Members of which the first value stays. */
 const FIRST = new Set(["agent", "model", "title", "userEmail"]);
 
 const IN_PIECES: Merge = {
   exported: 1,
   session(stored, sent) {
-    // The capture client says these as a whole, and of the same turns: it always names the files.
+    // The capture client sends these as a whole, and of the same turns. Its sessions always name the files.
     const isCaptured = stored.has("files");
     const grown = new Map(stored);
     for (const [name, raw] of sent) {
@@ -74,7 +74,7 @@ function laidOver(old: string, raw: string): string {
   return spell(new Map([...membersOf(old), ...membersOf(raw)]));
 }
 
-/** The elements of both, those of the first once. */
+/** The elements of both lists, those of the first once. */
 function union(old: string, raw: string): string {
   const [had, has] = [listOf(old), listOf(raw)];
   const known = new Set(had.map(nameOf));
@@ -84,7 +84,7 @@ function union(old: string, raw: string): string {
   return JSON.stringify([...had, ...more]);
 }
 
-/** A prompt that has an id is the same whenever it is told of. */
+/** Identifies an element: a prompt with an id is the same whenever it is told. */
 function nameOf(one: unknown): string {
   const { id, at, spanId, ...said } = asObject(one);
   return JSON.stringify(id === undefined ? one : [id, said]);

@@ -60,7 +60,7 @@ type Packed = Omit<ReadyBatch, "heads" | "parts"> & {
   readonly parts: readonly Uint8Array[];
 };
 
-/** Between threads what is made of a large batch is taken out of its message piece by piece, as it is stored. */
+/** Between threads, the parts of a large batch are taken out of its message one by one, as they are stored. */
 export const packing = {
   pack(batch: ReadyBatch) {
     const [heads, parts] = [Array.from(batch.heads, serialize), Array.from(batch.parts, serialize)];

@@ -29,7 +29,7 @@ export interface ReadSpan extends SpanFacts {
 
 export interface ReadSession extends SessionFacts {
   readonly externalId: string;
-  /** Its own members but `spans`, each in its own spelling, redacted. */
+  /** Its members except `spans`, each in its own spelling, redacted. */
   readonly members: Map<string, string>;
   readonly spans: readonly ReadSpan[];
 }

@@ -8,7 +8,7 @@ import { packing, type ReadyBatch } from "./prepare.ts";
 import { type ReadSession, type ReadSpan, spanOf } from "./read-batch.ts";
 import { contentId, parsedMembers, readSession, SESSION_FACTS, SPAN_FACTS, spell, spelledMembers } from "./rules.ts";
 
-/** A session that somebody tells of, and those of its spans. What is undefined is not said. */
+/** A session as somebody tells of it, with its spans. Undefined members are not said. */
 interface Piece {
   readonly session: Fields;
   readonly spans: readonly Fields[];
@@ -26,8 +26,8 @@ interface Written {
 }
 
 /**
- * Makes sessions ready that were never written as a batch, as `readTraces` does with those that were.
- * @param sent of the body that told of them
+ * Makes sessions ready that never were a batch, as `readTraces` does with batches.
+ * @param sent the digest of the body that told of them
  * @param yieldNow as `kit/yield.ts` makes it
  */
 async function read(

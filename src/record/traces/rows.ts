@@ -11,7 +11,7 @@ export interface SessionRow extends SessionFacts {
   readonly deliveryId: number;
   readonly item: number;
   readonly now: number;
-  /** 1 where it is told in pieces, by who exports it; 0 where it is told as a whole. */
+  /** 1 where whoever exports it tells it in pieces; 0 where it is told as a whole. */
   readonly exported: 0 | 1;
 }
 
@@ -21,7 +21,7 @@ interface StoredBytes {
   readonly bytes: number;
 }
 
-/** As which item of which delivery something is stored; null where that had none. */
+/** As which item of which delivery something is stored; null where that delivery had no items. */
 interface StoredAs {
   readonly deliveryId: number;
   readonly item: number | null;
@@ -121,7 +121,7 @@ export const rows = statements((db, has) => {
       `SELECT t.external_id AS externalId, ${DOCUMENT_BYTES} AS bytes, block_id AS blockId
        FROM json_each(@sent) sent CROSS JOIN trace_spans t WHERE t.session_id = @sessionId AND t.external_id = sent.value`,
     ),
-    // Whether it is told of elsewhere by trace_sessions_by_name.
+    // Looks by trace_sessions_by_name whether another device tells of it.
     insertSession: db.prepare<[SessionRow]>(
       `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, user_email, document, delivery_id, item, created_at, updated_at, unsealed_since, exported)
      VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @userEmail, @document, @deliveryId, @item, @now, @now, @now,

@@ -45,7 +45,7 @@ function readEmail(value: unknown): string | null {
   return Buffer.byteLength(email) > MAX_EMAIL_BYTES ? null : email;
 }
 
-/** Whether SQLite, with which an upgrade filled the column, has the same letters in small. */
+/** Whether SQLite lower-cases the address as we do: an upgrade filled the column with SQLite. */
 export const isEmailPlain = ({ userEmail }: Fields): boolean =>
   typeof userEmail !== "string" || /^[\x20-\x7e]*$/.test(userEmail);
 

@@ -9,7 +9,7 @@ export interface UnsealedSession {
   readonly deliveryId: number;
 }
 
-/** Spans that follow each other: `blockId` is of the block that they lie in as far as none came anew; null where all lie in none. */
+/** A range of spans. `blockId` names the block that they lie in, except for those that came anew; null where none lies in a block. */
 export interface SpanRange {
   readonly sessionId: number;
   readonly blockId: number | null;

@@ -6,9 +6,9 @@ import { documentRows } from "./document-rows.ts";
 import { documentOf, MAX_BLOCK_BYTES } from "./documents.ts";
 import { type SealedSpan, type SpanRange, sealRows } from "./seal-rows.ts";
 
-/** Everybody else waits while its rows are written anew. */
+/** Spans of a block, at most: everybody else waits while their rows are rewritten. */
 const MAX_BLOCK_SPANS = 250;
-/** What is done at most before the job pauses: stopping the server waits for it. */
+/** Bytes that are moved before the job pauses, at most: stopping the server waits for it. */
 const MAX_RUN_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -67,7 +67,7 @@ async function sealBlock(core: Core, range: SpanRange): Promise<number | undefin
   const spans = ids.map((id) => sql.span.get(id) as SealedSpan);
   const documents = spans.map((span) => Buffer.from(documentOf(core, span)));
   if (!documents.every(({ length }, i) => length === (spans[i]?.bytes ?? length))) {
-    // Damaged: it stays as it is, which verifying tells.
+    // A damaged block stays as it is; verifying reports it.
     await core.store.write(() => sql.keepBlock.run(range.blockId as number));
     return 0;
   }
@@ -88,7 +88,7 @@ async function sealBlock(core: Core, range: SpanRange): Promise<number | undefin
       let blockAt = 0;
       for (const [i, { plain: _, ...span }] of spans.entries()) {
         const bytes = (documents[i] as Buffer).length;
-        // Not by an update, after which SQLite leaves the page as empty as it became.
+        // Removed and inserted: after an update SQLite leaves the page as empty as it became.
         sql.putSpan.run({ ...span, blockId: Number(id), blockAt, bytes });
         blockAt += bytes;
       }

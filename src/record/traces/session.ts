@@ -44,7 +44,7 @@ export interface Session extends SessionListRow, Understood {
 }
 
 const MAX_SPANS = 10_000;
-/** Of spans that came later than so many others, none is among the first. */
+/** Spans among which the first by start are looked for: those that came later are not among them. */
 const MAX_SORTED_SPANS = 100_000;
 const MAX_LABELS = 500;
 const MAX_DELIVERIES = 50;
@@ -110,7 +110,7 @@ export function findSessionId(core: Core, teamId: string, deviceId: string, exte
 }
 
 /**
- * What a session's latest state is known by: it is another once anything of the session, its spans or its labels has come.
+ * Identifies a session's latest state: it changes whenever something of the session, its spans or its labels comes.
  * @returns undefined when the team has no such session
  */
 export function sessionState(core: Core, teamId: string, id: number): string | undefined {
@@ -140,7 +140,7 @@ const readSpan = (row: SpanListRow, document: string | undefined): Span => ({
   document: document ?? null,
 });
 
-/** A span with its document, also where that was too much to be read with all of its session. */
+/** A span with its document, even where that was too much to be read together with its session. */
 const wholeSpan = (core: Core, span: Span): Span =>
   span.document === null ? readSpan(span, spanDocument(core, span.id)) : span;
 

@@ -4,15 +4,15 @@
  */
 export const SIGNS = { failure: 1, edits: 2, usage: 4 } as const;
 
-/** What stands in any document of a step that failed; a status can be OpenTelemetry's number. */
+/** Any document of a step that failed has one of these. A status can be OpenTelemetry's number. */
 const FAILURE = /rror|ERROR|xit|ail|AIL|success|"code"|otel\.status_code|"status"\s*:\s*2/;
 
-/** The signs of a span; what bears one may still tell of nothing. */
+/** The signs of a span. Even with a sign, a document may tell of nothing. */
 export function signsOf(document: string): number {
   let signs = 0;
   if (FAILURE.test(document)) signs |= SIGNS.failure;
   if (document.includes('"edits"')) signs |= SIGNS.edits;
-  // A tool's span parts the calls around it, whether it tells of usage or not.
+  // A tool's span separates the calls around it, whether it tells of usage or not.
   if (document.includes("usage") || document.includes("gen_ai.operation.name")) signs |= SIGNS.usage;
   return signs;
 }

@@ -6,10 +6,10 @@ import type { Part } from "./parts.ts";
 import type { ReadSession, ReadSpan } from "./read-batch.ts";
 import { rows } from "./rows.ts";
 
-/** Bytes of stored sessions and spans that one transaction lays anew, unless it is one of them: everybody else waits while it does. */
+/** Bytes of stored sessions and spans that one transaction rewrites, unless a single one is longer: everybody else waits meanwhile. */
 const MAX_LAID_BYTES = 1024 * 1024;
 
-/** Unpacking a block, of which a span may be all that is read, takes as long as laying so many bytes. */
+/** Reading one span may unpack a whole block, which takes as long as rewriting so many bytes. */
 const OPENING_COSTS = MAX_BLOCK_BYTES / 4;
 
 /** A session of a part, with those of its spans that are stored in one step. */
@@ -21,8 +21,8 @@ interface Slice {
 }
 
 /**
- * Takes a part apart by what of it is stored already: a batch that says little of much that is stored costs what is stored. One step,
- * the part itself, is the rule.
+ * Splits a part by how much stored data it changes, because a batch that says little may change much. Mostly there is one step, the part
+ * itself.
  */
 export async function stepsOf(core: Core, device: DevicePrincipal, part: Part): Promise<readonly Part[]> {
   const weigh = weigher(core, device, part);
@@ -32,7 +32,7 @@ export async function stepsOf(core: Core, device: DevicePrincipal, part: Part): 
   let room = MAX_LAID_BYTES;
   for (const [i, session] of part.sessions.entries()) {
     const { own, ofSpan } = weigh(session);
-    /** Begins another step where what is laid anew finds no room in this one. @returns whether it did */
+    /** Begins another step where rewriting so many bytes finds no room in this one. @returns whether it did */
     const cut = (bytes: number, roomAnew: number) => {
       const isFull = bytes > 0 && bytes > room && steps.at(-1)?.length !== 0;
       if (isFull) steps.push([]);
@@ -48,7 +48,7 @@ export async function stepsOf(core: Core, device: DevicePrincipal, part: Part): 
     cut(own, MAX_LAID_BYTES);
     let slice = open(i >= continued);
     for (const span of session.spans) {
-      // Each step that goes on with a session stores it anew: what else it lays is as much at least.
+      // Each step that goes on with a session rewrites the session: it may rewrite at least as much besides.
       if (cut(ofSpan.get(span.externalId) ?? 0, Math.max(own, MAX_LAID_BYTES))) slice = open(false);
       slice.spans.push(span);
     }

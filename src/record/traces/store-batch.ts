@@ -196,7 +196,7 @@ function newLabels({ core, device, repoKey }: Intake, labels: readonly ReadLabel
 
 type Mark = Pick<SessionRow, "teamId" | "deviceId" | "deliveryId" | "now" | "exported">;
 
-/** Leaves of what is about to be replaced the hashes that earlier deliveries' roots are made of. */
+/** Keeps the hashes of what is about to be replaced, because the roots of earlier deliveries are made of them. */
 function keepReplaced(core: Core, changes: readonly Change[]): void {
   const replaced = changes.flatMap(({ session: { externalId }, stored, spans }) => [
     ...(stored ? [{ ...stored, text: sessionText(externalId, stored.document) }] : []),
@@ -210,7 +210,7 @@ function keepReplaced(core: Core, changes: readonly Change[]): void {
   }
 }
 
-/** @param item of the session; its spans' follow */
+/** @param item the session's own; those of its spans follow */
 function apply(
   { core }: Intake,
   { session, stored, document, repoKey, spans }: Change,
@@ -247,7 +247,7 @@ function apply(
   if (outcomeKind(facts.outcome) === "failed") notifyFailed(core, facts, stored, { ...mark, repoKey, sessionId });
 }
 
-/** Sessions that ended before that are history, which is read in at the beginning. */
+/** Sessions that ended before that are history, which agents send when they are first connected. */
 const RECENT_MS = DAY_MS;
 
 /** Row change: tells whoever wants to hear of it that a session failed, when it is first known. */

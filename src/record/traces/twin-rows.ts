@@ -7,7 +7,7 @@ export interface Twin {
   readonly externalId: string;
 }
 
-/** Who was signed in at a session's agent. When the session itself names nobody, the one that was exported (OTLP) of the same session may. */
+/** Who was signed in at a session's agent. Where the session itself names nobody, an exported (OTLP) telling of the same session may. */
 export const USER_EMAIL = `coalesce(user_email, iif(exported, NULL, (SELECT o.user_email FROM trace_sessions o
   WHERE o.team_id = trace_sessions.team_id AND o.external_id = trace_sessions.external_id AND o.exported > 0 AND o.user_email IS NOT NULL
   ORDER BY o.id LIMIT 1)))`;
@@ -22,7 +22,7 @@ export interface UnlistedCount {
   readonly sessions: number;
 }
 
-/** A session that was told of as a whole. */
+/** A session that was sent as a whole. */
 export interface KnownRow {
   readonly id: number;
   readonly deviceId: string;
@@ -42,7 +42,7 @@ export const twinRows = statements((db, has) => ({
     `${TWIN} WHERE s.id = ? AND s.user_email IS NOT NULL AND o.exported = 0 AND o.user_email IS NULL ORDER BY o.id`,
   ),
   otherWhole: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND o.exported = 0 LIMIT 1`),
-  // By trace_sessions_by_name. Few devices were one machine.
+  // By trace_sessions_by_name. Few devices belonged to one machine.
   known: db.prepare<[string, string], KnownRow>(
     `SELECT id, device_id AS deviceId, ended_at AS endedAt FROM trace_sessions
      WHERE team_id = ? AND external_id = ? AND exported = 0 ORDER BY id DESC LIMIT 20`,

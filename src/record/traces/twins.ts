@@ -1,25 +1,25 @@
 import type { Core } from "../../core.ts";
 import { type Twin, twinRows, type UnlistedCount } from "./twin-rows.ts";
 
-/** The same session as another device of the team tells of it: an agent that exports it over OTLP may have a token of its own. */
+/** Twins: the same session as another device of the team tells it. An agent that exports over OTLP may have a token of its own. */
 
-/** The sessions that were only exported, of one that was told of as a whole. */
+/** The exported tellings of a session that was sent as a whole. */
 const exportedOf = (core: Core, id: number): Twin[] => twinRows(core.store).exportedOf.all(id);
 
-/** The session that was told of as a whole, of one that was only exported. */
+/** The telling as a whole of a session that was only exported. */
 const wholeOf = (core: Core, deviceId: string, externalId: string): Twin | undefined =>
   twinRows(core.store).wholeOf.get(deviceId, externalId);
 
 /**
- * A session that is told of as a whole, as other devices tell it as a whole, too, the newest first, 20 at most: a machine that was connected
- * anew, or a copied home folder. None of them is a part of another: each is listed.
+ * The tellings by other devices of a session that is told as a whole; these are whole, too, the newest first, 20 at most. They come from a
+ * machine that was connected anew, or a copied home folder. None is a part of another: each is listed.
  */
 const othersWhole = (core: Core, id: number): Twin[] => twinRows(core.store).othersWhole.all(id);
 
-/** The sessions that were told of as a whole and name nobody, of one that says whose they are. */
+/** The tellings as a whole that name nobody, of a session that says whose they are. */
 const unnamedOf = (core: Core, id: number): Twin[] => twinRows(core.store).unnamed.all(id);
 
-/** Whether a session that was told of as a whole is all that keeps those that were only exported from the lists. */
+/** Whether a telling as a whole is the only one that keeps the exported tellings out of the lists. */
 const isOnlyWhole = (core: Core, id: number): boolean => twinRows(core.store).otherWhole.get(id) === undefined;
 
 /** Some sessions without those that stand in no list, because another device tells of them as a whole. */

@@ -36,7 +36,7 @@ export const traceDeliveries: DeliveryKind = {
     /** By device, the last that it delivered: nothing can have replaced what came with that. */
     const newest = new Map<string, { readonly id: number; readonly isWhole: boolean }>();
     const items = readItems(core);
-    /** From before there were items. */
+    /** Deliveries from before there were items. */
     const itemless = new Set<number>();
     return {
       check(delivery) {
@@ -76,15 +76,15 @@ export const traceDeliveries: DeliveryKind = {
 };
 
 /**
- * Whether nothing is left of what a delivery brought. What it counts are sessions that began with it: others may have gone on, and labels
- * come with them. While anything is left of it, the salts are.
+ * Whether nothing is left of what a delivery brought. It counts sessions that began with it, but others may have gone on, and labels come
+ * along. While anything is left of it, the salts are there.
  */
 const isGone = (delivery: Parameters<ReturnType<DeliveryKind["openCheck"]>["check"]>[0]): boolean =>
   deliveryErasure.isErased(delivery) && delivery.itemKey === null && delivery.itemSalts === null;
 
 interface ItemReader {
   of(deliveryId: number): Map<number, string | Uint8Array>;
-  /** Names what of the last of these stands otherwise in its columns, which pages and lists show, than in its document. */
+  /** Names the columns of the last items that differ from their documents. Pages and lists show the columns. */
   contradicted(): readonly string[];
   close(): void;
 }
@@ -99,7 +99,7 @@ function isShown(
     // Parsed as a whole: reading single members relies on valid JSON, and this text may have been altered.
     fields = asObject(JSON.parse(document));
   } catch {
-    // Its hash tells.
+    // Its hash reports a document that is no JSON.
     return true;
   }
   const unread = [
@@ -119,7 +119,7 @@ function readItems(core: Core): ItemReader {
   const texts = {
     session(id: number): string {
       const session = sql.sessionItem.get(id);
-      // Of a number that cannot be read as it is there is no row.
+      // A number that cannot be read exactly has no row.
       if (!session) return "";
       if (!isShown(session, readSession)) odd.push(`session ${id}`);
       return sessionText(session.externalId, session.document);

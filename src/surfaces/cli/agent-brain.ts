@@ -9,7 +9,7 @@ interface NightlyOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** Adds to `reckon agent` what has to do with the brain. */
+/** Adds the commands about the brain to `reckon agent`. */
 export function agentBrainCommands(agent: Command, cli: Cli): void {
   agent
     .command("briefing")
@@ -47,7 +47,7 @@ function shown(results: readonly NightlyResult[], applied: boolean): string {
   return `${changes.map(diffOf).join("\n")}\n\n${applied ? "Written." : "Nothing was written: --apply does."}`;
 }
 
-/** A change as `diff -u` shows it. Others' words would act on a terminal. */
+/** A change as `diff -u` shows it, made printable: others' words could act on a terminal. */
 function diffOf({ path, before, after }: NightlyResult["changes"][number]): string {
   const { hunks, tooDifferent } = diffLines(utf8(before), utf8(after));
   const marks = { same: " ", added: "+", removed: "-" };

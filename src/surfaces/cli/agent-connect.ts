@@ -42,7 +42,7 @@ export function connectCommand(agent: Command, cli: Cli): void {
       const { agents, since: sinceMs, label, timer, insecure, pin } = options;
       const plan = planConnect(partsOf(cli), url, code, { agents, sinceMs, label, timer, insecure, pin });
       if (!plan) command.error("error: a URL and a code are needed: the page Devices shows both", { exitCode: 2 });
-      // The client's own folder is made with what is opened.
+      // Opening makes the client's folder, so a dry run ends here.
       if (options.dryRun) return showPlan(createOutput(options.json ?? false), plan);
       return withCapture(cli, options, (capture, output) => connect(capture, output, plan, options));
     });

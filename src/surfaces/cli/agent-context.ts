@@ -11,7 +11,7 @@ import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
 import { oneOf } from "./values.ts";
 
-/** How far back is read where nobody says. */
+/** How far back is read by default. */
 export const DEFAULT_SINCE_MS = 30 * DAY_MS;
 
 /** The option that every command of the capture client takes; they know no data directory. */
@@ -29,11 +29,11 @@ export function partsOf(cli: Cli): CaptureParts {
   return { machine, clock: systemClock, log: processLog("error", systemClock.now) };
 }
 
-/** @throws Problem where nobody says it: in containers users have no entry for the most part */
+/** @throws Problem where nothing names the home folder: most users in containers have no entry */
 function homeOf({ env }: Cli): string {
   if (env.HOME) return env.HOME;
   try {
-    // Node takes a HOME that is empty for the folder that it was started in.
+    // Node takes an empty HOME for the folder that it was started in.
     return process.platform === "win32" ? homedir() : userInfo().homedir;
   } catch {
     return fail(invalid, "the home folder of this user is not known: set HOME");
@@ -48,7 +48,7 @@ export function useProxy({ env }: Cli): void {
   setGlobalProxyFromEnv({ ...env, no_proxy: exempt, NO_PROXY: exempt });
 }
 
-/** For commands of a process that is a guest on its machine. */
+/** Settles the process, which is a guest on its machine. */
 export function settleIn(cli: Cli): void {
   keepHeapSmall();
   useProxy(cli);

@@ -8,7 +8,7 @@ import { table } from "./output.ts";
 
 const SHOWN_CHARS = 40;
 
-/** What the server signed of what it took. */
+/** Prints the receipts that the server signed for deliveries. */
 export function receiptsCommand(agent: Command, cli: Cli): void {
   withJson(agent.command("receipts").description("the server's receipts for what was delivered in the last 30 days"))
     .option("--out <file>", "write them to a file instead, each as a line of JSON")

@@ -117,7 +117,7 @@ export function statusLines(status: Status): string {
   if (trouble) {
     const { reason, until } = trouble;
     const next = until === null ? ": connect again with a new code" : `; next try ${at(until)}`;
-    // A server may say so itself.
+    // Some reasons of a server end with this advice already.
     rows.push(["trouble", reason.endsWith("with a new code") ? reason : reason + next]);
   }
   return facts(rows);

@@ -80,7 +80,7 @@ const desired = (core: Core, caller: Caller, { team, user, name, expires, scope 
   ...{ name, lifetimeMs: expires, scope },
 });
 
-/** With a token nobody gets another that may more, that is somebody else's, or that outlives it. @throws Problem */
+/** Bounds a token that is made with another one: it may do no more, belongs to the same person, and does not outlive it. @throws Problem */
 function boundedBy(core: Core, { token }: Caller, wish: NewApiToken): NewApiToken {
   if (!token) return wish;
   const left = token.expiresAt - core.clock.now();

@@ -24,7 +24,7 @@ function atMostShown(text: string): number {
   return count;
 }
 
-/** A day is meant whole. */
+/** Reads an end: a day counts to its last instant. */
 const untilEnd = (text: string): number => instant(text) + (isDate(text) ? DAY_MS : 0);
 
 /** Who did what, as the dashboard's audit has it. */

@@ -38,7 +38,7 @@ function percentages(text: string): number[] {
   return text.split(",").map(Number);
 }
 
-/** What a budget is of, by the option that names it. */
+/** The scope of a budget, by the option that names it. */
 function scopeOf(core: Core, caller: Caller, { repo, person, model }: SetOptions) {
   if (repo !== undefined) return { scope: "repo", subject: repo } as const;
   if (person !== undefined) return { scope: "person", subject: personNamed(core, caller, person).id } as const;
@@ -46,7 +46,7 @@ function scopeOf(core: Core, caller: Caller, { repo, person, model }: SetOptions
   return { scope: "team", subject: "" } as const;
 }
 
-/** Whether a budget is of a repository or a model that nobody used for a year, as one is that was mistyped. */
+/** Whether a budget's repository or model was not used for a year: then its name is probably mistyped. */
 async function isUnheardOf(core: Core, { teamId, scope, subject }: Budget): Promise<boolean> {
   if (scope !== "repo" && scope !== "model") return false;
   await catchUpSpend(core);

@@ -13,7 +13,7 @@ import { shellWord } from "../../kit/strings.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { atMost, duration, wholeNumber } from "./values.ts";
 
-/** From one up to a ceiling. */
+/** Reads a whole number from one up to a ceiling. */
 const upTo = (max: number) => (text: string) => {
   const value = wholeNumber(text);
   if (value < 1 || value > max) throw new InvalidArgumentError(`It must be from 1 to ${max}.`);

@@ -22,7 +22,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export interface Cli {
   readonly env: Env;
   readonly io: Io;
-  /** Where it does its work; set before a command begins. */
+  /** Where the command does its work; set before it begins. */
   place: Place;
   /** Ends the process with this code once the command is done; 0 unless set. */
   exitCode: number;
@@ -31,9 +31,9 @@ export interface Cli {
 /** Who runs a command. */
 export interface Caller {
   readonly by: Actor;
-  /** The only team that it may concern; null for any, and for what concerns none. */
+  /** The only team that the command may concern; null for any team, and for commands that concern none. */
   readonly teamId: string | null;
-  /** With a token: whose it is, and what another that is made with it may be at most. */
+  /** Where a token is used: whose it is, and when it ends. A token that is made with it may be no more. */
   readonly token?: { readonly userId: string | null; readonly expiresAt: number };
 }
 
@@ -41,21 +41,21 @@ type Work<T> = (core: Core, output: Output, caller: Caller) => T | Promise<T>;
 type How = Pick<OpenOptions, "create" | "older">;
 
 /**
- * Where a command does its work: on a data directory of this machine, or within a server, for somebody elsewhere. The command itself
- * is the same; what stands for its files and its standard input differs.
+ * Where a command does its work: on a data directory of this machine, or within a server, for somebody elsewhere. The command is the same;
+ * only its files and its standard input are other ones.
  */
 export interface Place {
   /** Judges whether a command may run here, before it does anything. @param path its name, e.g. `team create` @throws Problem */
   admit(path: string, options: Readonly<Record<string, unknown>>): void;
   carryOut<T>(cli: Cli, options: CommonOptions, how: How, work: Work<T>): Promise<T>;
-  /** The line of another command that does its work in the same place. @param words from the command on */
+  /** The command line of another command in the same place. @param words from the command on */
   reckon(options: CommonOptions, words: string): string;
-  /** Whether somebody sits here who can be asked. */
+  /** Whether a person sits here who can be asked. */
   readonly isInteractive: boolean;
   readInput(mostBytes: number): Promise<string>;
   /** What stands in a file that an option names; `-` is standard input. */
   readText(file: string): Promise<string>;
-  /** @param advice what helps where it is there @throws Problem where a file that is to be made has no place, or is there */
+  /** @param advice what helps when the file exists @throws Problem where the file cannot be made, or exists already */
   requireNewFile(file: string, advice: string): void;
   writeText(file: string, text: string): Promise<void>;
   /** @returns how many bytes it has */
@@ -101,7 +101,7 @@ export function withCoreToLook<T>(cli: Cli, options: CommonOptions, work: Work<T
   return cli.place.carryOut(cli, options, { create: false, older: "look" }, work);
 }
 
-/** Whoever has the data directory may do everything. */
+/** This machine. Whoever has the data directory may do everything. */
 export const HERE: Place = {
   admit() {},
   async carryOut(cli, options, how, work) {
@@ -109,7 +109,7 @@ export const HERE: Place = {
     const clock = systemClock;
     const store = openStore(config.data, { ...how, now: clock.now });
     const core: Core = {
-      // Links are for the people of the server that runs, which may have been told its address by options of its own.
+      // Addresses in results are those of the running server, which may have been told its own by an option.
       config: { ...config, baseUrl: config.baseUrl ?? announcedBaseUrl(config.data) ?? null },
       clock,
       random: systemRandom,
@@ -136,7 +136,7 @@ export const HERE: Place = {
   writeArchive,
 };
 
-/** The team that a command names. @throws Problem where there is none such, or the caller is confined to another */
+/** The team that a command names. @throws Problem where there is no such team, or the caller is confined to another */
 export function teamNamed(core: Core, { teamId }: Caller, named: string): Team {
   if (teamId === null) return getTeam(core, named);
   const own = getTeam(core, teamId);
@@ -145,7 +145,7 @@ export function teamNamed(core: Core, { teamId }: Caller, named: string): Team {
     : fail(forbidden, `The token is one of the team "${own.name}" alone.`);
 }
 
-/** The same where it may be left out: the caller's own team then, undefined for who is confined to none. */
+/** The same for an optional name. Without one it is the caller's own team, or undefined where the caller is confined to none. */
 export const teamIdNamed = (core: Core, caller: Caller, named: string | undefined): string | undefined =>
   named === undefined ? (caller.teamId ?? undefined) : teamNamed(core, caller, named).id;
 
@@ -153,13 +153,16 @@ export const teamIdNamed = (core: Core, caller: Caller, named: string | undefine
 export function personNamed(core: Core, { teamId }: Caller, named: string): User {
   if (teamId === null) return getUser(core, named);
   const user = findUser(core, named);
-  // Who has an account elsewhere is not told.
+  // Whether somebody has an account elsewhere is not told.
   return user && roleIn(core, teamId, user.id) !== undefined
     ? user
     : fail(notFound, `"${named}" is nobody of the team.`);
 }
 
-/** Says that the addresses in a result are a guess: no server runs here, and none was named. @param what they are called there */
+/**
+ * Notes that the addresses in a result are a guess, because no server runs here and no address was set. @param what what the note calls
+ * them
+ */
 export function noteGuessedAddress(core: Core, output: Output, what = "the address"): void {
   if (core.config.baseUrl === null)
     output.note(
@@ -170,9 +173,9 @@ export function noteGuessedAddress(core: Core, output: Output, what = "the addre
 const MAX_SECRET_BYTES = 16 * 1024;
 
 /**
- * Reads a secret from standard input: the whole of it, less the line break that `echo` and editors put at its end.
- * @param what it is called
- * @param command the line that takes it so
+ * Reads a secret from standard input: all of it, except the line break that `echo` and editors put at its end.
+ * @param what what the secret is called
+ * @param command the command line that takes it so
  */
 export async function readSecret({ place }: Cli, what: string, command: string): Promise<string> {
   if (place.isInteractive)

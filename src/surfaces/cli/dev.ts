@@ -29,7 +29,7 @@ interface DevOptions {
   readonly writeEnv?: string;
 }
 
-/** How often it looks whether its parent is still there. */
+/** Milliseconds between two looks whether the parent process is still there. */
 const PARENT_EVERY_MS = 250;
 
 const MORE_HELP = `
@@ -93,7 +93,7 @@ export function devCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Takes away what an earlier instance left, which would look like this one's. @throws Error when no file can be written there */
+/** Removes the file of an earlier instance, which would look like this one's. @throws Error when no file can be written there */
 function requireWritable(path: string): void {
   if (isSpecial(path)) fail(invalid, `${path} is no file, and the file would be removed at the end`);
   const probe = join(dirname(path), `.reckon-dev-${process.pid}`);
@@ -106,7 +106,7 @@ function requireWritable(path: string): void {
   }
 }
 
-/** @returns milliseconds since the epoch; undefined when nothing was said */
+/** @returns milliseconds since the epoch; undefined without a text */
 function readStart(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = text === "now" ? systemClock.now() : Date.parse(text);
@@ -124,7 +124,7 @@ async function run(cli: Cli, options: DevOptions, directory: string, startAt: nu
     import("../../app.ts"),
     import("../../platform/http/listen.ts"),
   ]);
-  // The address comes first: it stands in what is seeded.
+  // The listener comes first, because its address is part of the seed.
   let ready: (local: Local) => void = () => {};
   const opened = new Promise<Local>((resolve) => {
     ready = resolve;
@@ -193,10 +193,10 @@ function limitsOnly(env: Cli["env"]): Cli["env"] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => /^RECKON_(?:LIMIT|MAX)_/.test(name)));
 }
 
-/** While the seed's thirty days pass the clock leaps all the time. */
+/** While a seed is made, the clock leaps through weeks: warnings about it mean nothing. */
 const quiet = (log: Log): Log => ({ ...log, warn: () => {} });
 
-/** Calls back once the process that started this one is gone: it has another parent then, or its pipe to our stdin closes. */
+/** Calls back once the process that started this one is gone: then the parent is another one, or the pipe to our stdin closes. */
 function watchParent(gone: () => void): void {
   const parent = process.ppid;
   setInterval(() => {
@@ -218,7 +218,7 @@ function hangUp(): void {
   if (!out.isFIFO() && !out.isSocket()) return;
   process.stdout.on("error", () => {});
   closeSync(1);
-  // Takes the number's place, or the next file that is opened would be written to for standard output.
+  // Takes the file descriptor of standard output: otherwise the next opened file would get it, and be written to as standard output.
   openSync(devNull, "w");
 }
 
@@ -243,7 +243,7 @@ const asEnv = (made: Facts) =>
   Object.entries({
     RECKON_BASE_URL: made.baseUrl,
     RECKON_CONTROL_URL: made.controlUrl,
-    // The command line's own, which so works on this instance.
+    // The command line reads it, so that its commands work on this instance.
     RECKON_DATA: resolve(made.dataDirectory),
     RECKON_PID: String(made.pid),
     RECKON_TEAM_ID: made.teamId,

@@ -28,7 +28,7 @@ interface EraseOptions extends CommonOptions {
 }
 
 const TARGETS = ["person", "device", "session", "entry", "repo"] as const;
-/** A session may be named with its device. */
+/** Options that may be given together: a session with its device. */
 const PAIR: readonly string[] = ["device", "session"];
 
 export function eraseCommand(program: Command, cli: Cli): void {
@@ -50,7 +50,7 @@ export function eraseCommand(program: Command, cli: Cli): void {
     .action((options: EraseOptions) => {
       if (TARGETS.every((name) => options[name] === undefined))
         erase.error(`error: name what to erase, by ${TARGETS.map((name) => `--${name}`).join(", ")}`, { exitCode: 2 });
-      // Left unheeded, it would let somebody erase more than they mean to.
+      // Ignored, the option would let somebody erase more than they mean to.
       if (options.team !== undefined && options.repo === undefined)
         erase.error("error: --team goes with --repo alone: whatever else is named goes wholly", { exitCode: 2 });
       return withCore(cli, options, (core, output, { by }) => eraseTarget(cli, core, output, options, by));
@@ -115,7 +115,7 @@ const doneText = (id: string, counts: Counts) =>
     ? `erased (${id}); nothing was recorded of it`
     : [`erased (${id})`, facts(countLines(counts))].join("\n");
 
-/** @throws Problem where nobody can be asked, or who is asked does not agree */
+/** @throws Problem where nobody can be asked, or the answer is no */
 async function confirm({ place, io }: Cli, plan: ErasurePlan): Promise<void> {
   if (!place.isInteractive) fail(invalid, "nobody can be asked here: look with --dry-run, then say --yes");
   io.err(`${planText(plan)}\n`);

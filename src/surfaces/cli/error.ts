@@ -29,7 +29,7 @@ interface OfTeam extends CommonOptions {
   readonly team: string;
 }
 
-/** An error as somebody names it: a class by 8 hexadecimal digits, or an entry by its number. */
+/** An error as people name it: a class by 8 hexadecimal digits, or an entry by its number. */
 interface Named extends Subject {
   readonly title: string;
 }
@@ -47,7 +47,7 @@ async function named(core: Core, { id: teamId }: Team, id: string): Promise<Name
   return { teamId, fingerprint: onWire(entry.fingerprint), title, ...(!isClass && { entryId: entry.id }) };
 }
 
-/** How it stands, as commands print it. */
+/** Its standing, as commands print it. */
 function standingAsJson(core: Core, { teamId, fingerprint, entryId, title }: Named) {
   const entry = entryId === undefined ? undefined : findDefect(core, teamId, entryId);
   const standing = entry
@@ -142,7 +142,7 @@ function addShow(error: Command, cli: Cli): void {
                 [name, typeof value === "object" ? (value?.email ?? null) : value] as [string, string | number | null],
             ),
           ]);
-          // What others wrote in several lines is set in: a line of it would pass for one of these.
+          // Further lines of others' words are indented, or one would pass for a line of this list.
           const lines = activity.map(({ at, kind, by, to, text }) =>
             printableLines([at, by, kind, to ?? text ?? ""].join("\t").trimEnd()).replaceAll("\n", "\n\t"),
           );

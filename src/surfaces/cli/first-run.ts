@@ -5,23 +5,23 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 /** Where the set-up link leads. */
 interface SetUp {
   readonly setupUrl: string;
-  /** The same below the listener's own address, when that is another than the public one. */
+  /** The same link at the listener's own address, where the public one is another. */
   readonly localSetupUrl?: string;
 }
 
-/** The addresses of a set-up link; undefined when the start made none. */
+/** The addresses of a set-up link; undefined when this start made no link. */
 export function setUpUrls(first: FirstRun, config: Config): SetUp | undefined {
   if (first.did !== "link") return undefined;
   const publicUrl = baseUrlOf(config);
   const setupUrl = publicUrl + first.link.path;
   const local = baseUrlOf({ ...config, baseUrl: null });
-  // Over https the session's cookie is for https alone, so signing in at the listener itself would not hold.
+  // With https the session cookie is for https only: a sign-in at the listener itself would not last.
   if (config.baseUrl === null || publicUrl.startsWith("https:") || new URL(publicUrl).origin === local)
     return { setupUrl };
   return { setupUrl, localSetupUrl: local + new URL(publicUrl).pathname.replace(/\/$/, "") + first.link.path };
 }
 
-/** Every address of the machine, which is none to open. */
+/** A listener on all addresses of the machine: no address to open. */
 const EVERY_ADDRESS = /^http:\/\/(?:0\.0\.0\.0|\[::\])(?::|$)/;
 
 /** What a person reads at the start. */

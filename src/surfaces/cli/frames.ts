@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** What a server tells of a command that it runs for somebody elsewhere: a line of JSON each, as it happens. */
+/** A line of JSON that a server sends about a command that it runs for somebody elsewhere, as it happens. */
 export const Frame = v.union([
   v.strictObject({ out: v.pipe(v.string(), v.description("Goes to standard output.")) }),
   v.strictObject({ err: v.pipe(v.string(), v.description("Goes to standard error.")) }),
@@ -15,7 +15,7 @@ export const Frame = v.union([
 ]);
 export type Frame = v.InferOutput<typeof Frame>;
 
-/** How often a server says that a command goes on; whoever hears nothing for several times as long gives up. */
+/** How often a server says that a command is still running. A client gives up after a silence several times as long. */
 export const WAIT_EVERY_MS = 10_000;
 
 /** Where commands are sent. */

@@ -83,7 +83,7 @@ function addHead(ledger: Command, cli: Cli): void {
     );
 }
 
-/** What is proved, as `entry:12` or `entry 12`. */
+/** What is to be proved, given as `entry:12` or `entry 12`. */
 function provable(what: string, id: string | undefined): { kind: Provable; id: number } {
   const [, kind, number] = /^([a-z]+)[: ]([1-9]\d{0,15})$/.exec(id === undefined ? what : `${what} ${id}`) ?? [];
   const found = PROVABLE.find((one) => one === kind);
@@ -179,13 +179,13 @@ const checkJson = ({ proven, steps, checkpoint, bundle, cosignatures }: CheckRep
 
 const MAX_SHOWN_CHARS = 2_000;
 const MAX_SHOWN_FACTS = 40;
-/** Later than any time (ECMA-262, time values). */
+/** The latest time that a Date can hold (ECMA-262, time values). */
 const MAX_TIME_MS = 8.64e15;
 const shown = (text: string) =>
   visible(text.slice(0, MAX_SHOWN_CHARS)) +
   (text.length > MAX_SHOWN_CHARS ? `… (${text.length} characters; --json shows all)` : "");
 
-/** What a leaf says, member by member, times in words as well. */
+/** The members of a leaf, one by one; times in words as well. */
 function leafFacts(text: string): [string, string][] {
   const leaf = parseJson(text);
   if (!isObject(leaf)) return [["  text", shown(text)]];

@@ -53,15 +53,15 @@ function addDoctor(program: Command, cli: Cli): void {
 }
 
 function addScheduledBackup(program: Command, cli: Cli): void {
-  // Started by a server beside itself, at its intervals.
+  // A server starts this as a process of its own, at intervals.
   common(program.command("__backup", { hidden: true }).argument("<file>")).action(
     (file: string, options: CommonOptions) => {
       try {
         setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
       } catch {
-        // Where that is forbidden, as services often are, it is made all the same.
+        // Where lowering the priority is forbidden, as in many services, the backup is made all the same.
       }
-      // A server that is gone wants none: the pipe ends with it.
+      // Ends with the server: the pipe to it closes then.
       process.stdin.once("close", () => process.exit(1)).resume();
       return withCoreToLook(cli, options, async (core, output) => {
         const made = await makeVerified(core, file);
@@ -72,7 +72,7 @@ function addScheduledBackup(program: Command, cli: Cli): void {
 }
 
 function addQuickCheck(program: Command): void {
-  // Started by a server beside itself, for files too large to check before it answers.
+  // A server starts this as a process of its own, for files too large to check before it answers.
   program
     .command("__quick-check", { hidden: true })
     .argument("<directory>")

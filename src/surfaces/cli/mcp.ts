@@ -25,7 +25,7 @@ export function mcpCommand(program: Command, cli: Cli): void {
       const waiting = new Set<Promise<void>>();
       for await (const line of linesOf(process.stdin.setEncoding("utf8"))) {
         if (line.trim() === "") continue;
-        // A slow answer holds up no other.
+        // A slow answer must not hold up the others.
         const passed = bridge(line).then((answer) => {
           if (answer !== undefined) process.stdout.write(`${answer}\n`);
           waiting.delete(passed);
@@ -36,7 +36,7 @@ export function mcpCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** The lines of the stdio transport. `node:readline` ends them at U+2028 and U+2029 as well, which JSON may hold as they are. */
+/** The lines of the stdio transport. `node:readline` would end lines at U+2028 and U+2029 as well, which JSON may hold. */
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = "";
   for await (const chunk of chunks) {

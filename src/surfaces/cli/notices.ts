@@ -3,7 +3,7 @@ import { readAsset } from "../../kit/assets.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type CommonOptions, common, outputOf } from "./context.ts";
 
-/** What the build puts beside the code; a checkout has the packages themselves. */
+/** The file that the build puts beside the code. From a checkout the packages themselves are read. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
 export function noticesCommand(program: Command): void {

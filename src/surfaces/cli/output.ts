@@ -4,17 +4,17 @@ import type { Steps } from "../../kit/steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { endSteps, processSteps } from "./progress.ts";
 
-/** What a command prints on: the process's own streams, or those of whoever runs it from elsewhere. */
+/** What a command prints on: the process's own streams, or those of somebody who runs it from elsewhere. */
 export interface Io {
   /** Results. */
   out(text: string): void;
-  /** A part of a long result; to be awaited before the next, since its reader may be slower. */
+  /** Prints a part of a long result. Await it before the next part, since the reader may be slower. */
   piece(text: string): Promise<void>;
   /** Everything else. */
   err(text: string): void;
   /** Whether results are read by a person, on a terminal. */
   readonly isTerminal: boolean;
-  /** Shows how far long work is, until something is printed. */
+  /** Shows the progress of long work, until something is printed. */
   readonly steps: Steps;
 }
 
@@ -41,15 +41,15 @@ export const PROCESS_IO: Io = {
 /** Where a command's results go: stdout for results, stderr for everything else. */
 export interface Output {
   readonly json: boolean;
-  /** Prints the result: one JSON document with `--json`, else what `plain` gives. */
+  /** Prints the result: one JSON document with `--json`, else the text of `plain`. */
   result(value: unknown, plain: () => string | Table): void;
-  /** Prints a list, however long: in pieces, between which others get their turn, and of which none is larger than is sent. */
+  /** Prints a list of any length, in pieces. Others get their turn between them, and no piece is larger than may be sent. */
   list<T>(items: Iterable<T>, listing: Listing<T>): Promise<void>;
   /** A remark for a person; never part of the result. */
   note(text: string): void;
-  /** The line of another command that does its work in the same place. @param words from the command on */
+  /** The command line of another command in the same place. @param words from the command on */
   reckon(words: string): string;
-  /** Shows how far long work is: on a terminal from the first second on, elsewhere now and then. */
+  /** Shows the progress of long work: on a terminal from the first second on, elsewhere now and then. */
   readonly steps: Steps;
 }
 
@@ -57,11 +57,11 @@ type Cell = string | number | null;
 
 /** How a list is shown. */
 export interface Listing<T> {
-  /** What `--json` has of each. */
+  /** An item as `--json` prints it. */
   readonly json: (item: T) => unknown;
   readonly headings: readonly string[];
   readonly cells: (item: T) => readonly Cell[];
-  /** What a person reads where there is nothing. */
+  /** What a person reads where the list is empty. */
   readonly empty: string;
 }
 
@@ -99,32 +99,32 @@ export function createOutput(
   };
 }
 
-/** What a command says that ends something by its id, which may have ended before. */
+/** The reply of a command that ends something by its id, which may have ended before. */
 export const revokedText = (id: string, changed: boolean): string =>
   `${id} ${changed ? "is revoked" : "was revoked before"}`;
 
-/** Most of what is printed, found sooner than what is not to be. */
+/** Most printed texts match it, and need no further look. */
 const PLAIN = /^[ -~]*$/;
 
-/** Control characters in what agents named things would act on a terminal, and signs of direction show one name as another. */
+/** Replaces control characters, which could act on a terminal, and signs of direction, which make one name look like another. */
 export const printable = (text: string) =>
   PLAIN.test(text) ? text : text.replace(/[\p{Cc}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu, "?");
 
-/** The same of several lines: remarks and errors quote files and servers. */
+/** The same for several lines, such as remarks and errors, which quote files and servers. */
 export const printableLines = (text: string) => text.replace(/[^\n\t]+/g, printable);
 
-/** What changes a terminal's colours and nothing else (ECMA-48 section 8.3.117). */
+/** Sequences that change a terminal's colours and nothing else (ECMA-48 section 8.3.117). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const COLOURS = /(\u001b\[[\d;]*m)/;
 
-/** What a server elsewhere prints: of what would act on a terminal its colours alone. */
+/** Output of a server elsewhere: its colours stay, and whatever else could act on a terminal is replaced. */
 export const printableWithColours = (text: string) =>
   text
     .split(COLOURS)
     .map((part, i) => (i % 2 === 1 ? part : printableLines(part)))
     .join("");
 
-/** The text of a document as `JSON.stringify` makes it of the whole list. */
+/** The list as JSON, in pieces; together they are what `JSON.stringify` makes of the whole list. */
 function* jsonOf<T>(items: Iterable<T>, asJson: (item: T) => unknown): Generator<string> {
   let before = "[";
   for (const item of items) {
@@ -136,7 +136,10 @@ function* jsonOf<T>(items: Iterable<T>, asJson: (item: T) => unknown): Generator
 
 const shownCell = (cell: Cell) => printable(cell === null ? "-" : String(cell));
 
-/** Lines for a person: aligned under a heading on a terminal, tab-separated in a pipe. Nothing at times, while it reads what there is. */
+/**
+ * Lines for a person: aligned under a heading on a terminal, tab-separated in a pipe. On a terminal it yields empty texts while it reads,
+ * because the widths are known only at the end.
+ */
 function* linesOf<T>(
   items: Iterable<T>,
   { headings, cells, empty }: Omit<Listing<T>, "json">,
@@ -188,7 +191,7 @@ export type { Table };
 export const table = (headings: readonly string[], rows: readonly (readonly Cell[])[], empty: string): Table =>
   new Table(headings, rows, empty);
 
-/** Facts of one thing, a line each. */
+/** The facts of one thing, one a line. */
 export function facts(rows: readonly (readonly [string, string | number | null])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows
@@ -196,7 +199,7 @@ export function facts(rows: readonly (readonly [string, string | number | null])
     .join("\n");
 }
 
-/** To the cent, below ten of them to three digits; nothing priced is no sum at all. */
+/** An amount to the cent, below ten cents to three digits. @param none what stands for an unknown sum */
 export function dollars(usd: number | null, none: string): string {
   if (usd === null) return none;
   return usd === 0 || usd >= 0.1 ? usd.toFixed(2) : String(Number(usd.toPrecision(3)));

@@ -57,7 +57,7 @@ const draftJson = (draft: PackDraft, published: boolean, install: string) => ({
   install,
 });
 
-/** Tells on stderr what redaction changed, before anything is published. */
+/** Says on stderr what redaction changed, before anything is published. */
 function noteReplaced(output: Output, { replaced }: PackDraft): void {
   for (const { path, line, rule } of replaced)
     output.note(`Replaced a likely secret in ${path}, line ${line} (${rule})`);

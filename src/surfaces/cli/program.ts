@@ -19,7 +19,7 @@ export const commandLine = ({ io }: Cli): Command =>
   new Command("reckon")
     .description("Accountability for AI coding agents: one executable, one database file, one signing key.")
     .version(programVersion(), "-V, --version", "print the version")
-    // Options of commands come after their name: there `--version` is theirs.
+    // Options of a command come after its name: `--version` there belongs to the command.
     .enablePositionalOptions()
     .showHelpAfterError("(add --help for the options)")
     .showSuggestionAfterError()
@@ -27,8 +27,8 @@ export const commandLine = ({ io }: Cli): Command =>
     .exitOverride();
 
 /**
- * Runs one command line: the command's place judges it, before it does anything.
- * @param explain tells why it failed, and may keep it to itself
+ * Runs one command line. Before the command does anything, its place judges whether it may.
+ * @param explain why it failed, in words for the caller; it may keep the cause to itself
  * @returns the exit code; never throws
  */
 export async function runCommand(
@@ -49,7 +49,7 @@ export async function runCommand(
     return cli.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-    // Rooms name the command that tells more, and do not know where this one worked.
+    // Rooms name a command that tells more without knowing the place of this one: its options are added here.
     const reason = explain(error).replace(
       /\(see: reckon ([a-z -]+)\)/,
       (_, words: string) => `(see: ${cli.place.reckon(options, words)})`,
@@ -67,7 +67,7 @@ export function reasonOf(error: unknown): string {
   const { path } = error as NodeJS.ErrnoException;
   const system = systemErrorText(error);
   if (system !== undefined) return path === undefined ? system : `${path}: ${system}`;
-  // The store says what it could not do; what stood in its way is the cause.
+  // The store's error says what could not be done; its cause says why.
   const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return (path === undefined ? "" : `${path}: `) + error.message + cause;
 }

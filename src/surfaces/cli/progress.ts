@@ -2,8 +2,8 @@ import { Worker } from "node:worker_threads";
 import { type Steps, unwatched } from "../../kit/steps.ts";
 
 /**
- * How far long work is, on this process's standard error: on a terminal a line that changes, elsewhere a line now and then. A thread draws it,
- * since much of what takes long lets this one do nothing else meanwhile: a look through the whole file, a copy, a large transaction.
+ * Shows the progress of long work on this process's standard error: on a terminal in a line that changes, elsewhere in a line now and then.
+ * A thread draws it, because much long work blocks this one: a look through the whole file, a copy, a large transaction.
  */
 
 /** Shorter work shows nothing. */
@@ -11,7 +11,7 @@ const DRAWN_AFTER_MS = 1_000;
 const DRAWN_EVERY_MS = 200;
 const LOGGED_EVERY_MS = 30_000;
 const REPORTED_EVERY_MS = 100;
-/** A reader of standard error who takes nothing does not hold up the result. */
+/** How often to wait for a reader of standard error who takes nothing: it must not hold up the result. */
 const MAX_WAITS = 20;
 const WAIT_MS = 50;
 
@@ -69,12 +69,12 @@ function start(columns: number | null, afterMs: number, everyMs: number): Shown 
     const worker = new Worker(THREAD, {
       eval: true,
       workerData: { turn, columns, afterMs, everyMs },
-      // What the process was started with is not the thread's.
+      // Options of the process are not meant for the thread.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
       name: "reckon-progress",
     });
-    // The work is done all the same.
+    // Without the display the work is done all the same.
     worker.on("error", () => {}).unref();
     return { worker, turn, isTerminal: columns !== null };
   } catch {

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { fail, forbidden } from "../../kit/problem.ts";
 
-/** What a command needs that is run from elsewhere. Everything that is not listed here works on the server's own machine alone. */
+/** What is needed to run a command from elsewhere. Commands that are not listed here work on the server's own machine alone. */
 export interface Remote {
   /** The token's scope. */
   readonly scope: "read" | "admin";
-  /** `team`: a token of one team will do, for that team; `all`: it takes one of all teams. */
+  /** `team`: a token of one team is enough, and works for that team; `all`: a token of all teams is needed. */
   readonly of: "team" | "all";
-  /** Options that name files of the server, and so cannot be given. */
+  /** Options that name files of the server, and so cannot be used from elsewhere. */
   readonly except?: readonly string[];
 }
 
@@ -16,8 +16,8 @@ const ADMIN: Remote = { scope: "admin", of: "team" };
 const OPERATOR: Remote = { scope: "admin", of: "all" };
 
 /**
- * The commands that can be run from elsewhere, by their names. What every member of a team sees is for reading; what its owners and
- * admins do for its admin; the rest for whoever runs the installation.
+ * The commands that can be run from elsewhere, by name. Scope `read` covers what every member of a team sees, `admin` what its owners and
+ * admins do; commands of the installation need a token of all teams.
  */
 export const REMOTE: Readonly<Record<string, Remote>> = {
   "team create": OPERATOR,
@@ -105,7 +105,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   "retention list": ADMIN,
 };
 
-/** The name of a command line's command, where that can be run from elsewhere. */
+/** The name of the command in a command line, where it can be run from elsewhere. */
 export function remoteNameOf(argv: readonly string[]): string | undefined {
   return [argv.slice(0, 2).join(" "), argv[0] ?? ""].find((name) => Object.hasOwn(REMOTE, name));
 }
@@ -117,14 +117,14 @@ export function nameOf(command: Command): string {
   return names.join(" ");
 }
 
-/** Options that name files of the server's machine are for those who sit there. @throws Problem */
+/** Refuses options that name files of the server's machine: those are for people who sit there. @throws Problem */
 export function refuseServerFiles(name: string, options: Readonly<Record<string, unknown>>): void {
   const named = ["data", ...(REMOTE[name]?.except ?? [])].find((option) => options[option] !== undefined);
   if (named !== undefined)
     fail(forbidden, `--${named} names what is on the server's own machine: it does not go with --server`);
 }
 
-/** What can be run from elsewhere, for a person: a line a group. */
+/** The commands that can be run from elsewhere, for a person: one line for each group. */
 export function remoteList(): string {
   const groups = Map.groupBy(Object.keys(REMOTE), (name) => name.split(" ")[0] as string);
   return [...groups]

@@ -43,7 +43,7 @@ export function replicaCommands(program: Command, cli: Cli): void {
         fail(invalid, "say --restore-to DIR -- COMMAND…, or --from DATABASE");
       const { config } = partsOf(cli, options);
       const check = (live: Core | undefined, output: Output) => checkAndNote(cli, options, command, live, output);
-      // Another machine may check as well: all but the comparison with the running database.
+      // Without a database here, another machine checks: all but the comparison with the running database.
       if (existsSync(databasePath(config.data))) await withCoreToLook(cli, options, check);
       else await check(undefined, outputOf(options));
     });

@@ -57,7 +57,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** @returns what commands look at databases with, whether or not there is one yet */
+/** @returns what commands need to look at databases, whether or not there is a database yet */
 export function partsOf(cli: Cli, options: CommonOptions) {
   const config = configOf(cli, options);
   return { config, clock: systemClock, random: systemRandom, log: processLog("warn", systemClock.now) };
@@ -90,7 +90,7 @@ const ERASED_LATER =
   "What was erased since it was made is erased again when the server starts, but not in the backup that the upgrade puts aside then " +
   "(backups/before-schema-…): delete that one once you will not go back.";
 
-/** What has to be closed, held and erased again by hand, as far as it is known. */
+/** What has to be closed, held or erased again by hand after a restore, as far as it is known. */
 const openAgain = ({ schema, servedAgain, holdsGone, keysGone }: Lost & Pick<RestoredCopy, "schema">) =>
   [
     ...(schema === CURRENT_SCHEMA.version ? [] : [ERASED_LATER]),
@@ -121,9 +121,9 @@ async function putBackup(cli: Cli, options: CommonOptions, file: string): Promis
   if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
 }
 
-/** @returns how many erasures were made again that the database did not know of */
+/** @returns how many erasures were made again because the restored database did not have them */
 async function eraseAgain(cli: Cli, options: CommonOptions, output: Output, schema: number): Promise<number> {
-  // What was just put in place durably is not opened without need.
+  // A database that was just restored is not opened without need.
   const isDue = schema === CURRENT_SCHEMA.version && readJournal(configOf(cli, options).data).length > 0;
   if (isDue) output.steps("erasing again what was erased since");
   return isDue ? (await withCore(cli, options, (core) => resumeErasures(core))).length : 0;

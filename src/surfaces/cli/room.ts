@@ -1,7 +1,7 @@
 import { room } from "../../platform/rooms/rooms.ts";
 import { runCommand } from "./run-command.ts";
 
-/** Commands of the command line that somebody elsewhere runs. */
+/** The endpoint by which commands are run from elsewhere. */
 export const remoteCommands = room({
   name: "remote-commands",
   tags: { "Remote commands": "The command line, for whoever has an API token." },

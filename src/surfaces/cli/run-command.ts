@@ -75,7 +75,7 @@ export const runCommand = endpoint(
       const by: Actor = { kind: "command", id: tokenId, label: `API token ${tokenId}`, ip: ip() };
       const owner = userId === null ? null : (findUser(core, userId)?.email ?? null);
       const target = { kind: "api_token", id: tokenId, label };
-      // It is on record whose it was before anything is done.
+      // Who runs it is on record before anything is done.
       await Promise.all([
         recordApiRead(core, principal, name),
         REMOTE[name]?.scope === "admin" &&

@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], env: Env, io: Io = PROCESS_IO
   const program = commandLine(cli)
     .option("--server <url>", "run the command on the server at this address, with an API token (env RECKON_TOKEN)")
     .option("--token-file <file>", "holds the API token, with --server");
-  // What runs beside an agent is a guest on its machine: it loads nothing of the server.
+  // These commands run beside an agent, as guests on its machine: they load nothing of the server.
   const beside = argv[0] === "agent" || argv[0] === "mcp";
   const commands = beside ? [agentCommands, mcpCommand] : (await import("./commands.ts")).COMMANDS;
   for (const add of commands) add(program, cli);
@@ -27,7 +27,7 @@ export async function run(argv: readonly string[], env: Env, io: Io = PROCESS_IO
   const code = await runCommand(program, argv, cli);
   if (code === USAGE && program.opts().server !== undefined && remoteNameOf(program.args) === undefined)
     io.err(`With --server there are:\n${remoteList()}\n`);
-  // It is the program's own: behind the command's name it would be one of the command's.
+  // `--server` is an option of the program: behind the command's name it would be read as the command's own.
   if (code === USAGE && program.opts().server === undefined && argv.some((word) => /^--server(?:=|$)/.test(word)))
     io.err("--server stands before the command: reckon --server URL COMMAND\n");
   return code;

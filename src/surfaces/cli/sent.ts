@@ -11,7 +11,7 @@ import { printableWithColours } from "./output.ts";
 import { USAGE } from "./program.ts";
 import { REMOTE, refuseServerFiles, remoteList } from "./remote.ts";
 
-/** Longer silence than this means that nobody is there any more. */
+/** After a longer silence nobody is there any more. */
 const MAX_SILENCE_MS = 6 * WAIT_EVERY_MS;
 const MAX_FRAME_CHARS = 64 * 1024 * 1024;
 
@@ -21,10 +21,10 @@ interface Server {
 }
 
 /**
- * Commands are run by a server elsewhere. Here their command line is read, with the files and the standard input that it names; there
- * the same command does its work.
+ * Runs commands on a server elsewhere. The command line is read here, with the files and the standard input that it names; the server does
+ * the work.
  * @param argv the command line from the command on
- * @throws Error where the address or the token will not do
+ * @throws Error for an address or a token that will not do
  */
 export function sentTo(address: string, token: string, argv: readonly string[]): Place {
   const url = readServerUrl(address, false, "use https");
@@ -35,7 +35,7 @@ export function sentTo(address: string, token: string, argv: readonly string[]):
         ? `set RECKON_TOKEN, or name --token-file: an API token of ${url}`
         : "the token is no API token (rka_…)",
     );
-  // What the command read before it was sent: there is one text at most.
+  // The text that the command read before it was sent; a command reads one at most.
   let input: string | undefined;
   const kept = async (text: Promise<string>) => {
     input = await text;
@@ -68,7 +68,7 @@ export function sentTo(address: string, token: string, argv: readonly string[]):
   };
 }
 
-/** Sends a command and does with its output what it would do here. @returns the exit code */
+/** Sends a command and prints its output as it would be printed here. @returns the exit code */
 async function follow(server: Server, body: string, cli: Cli, options: CommonOptions): Promise<number> {
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
@@ -79,7 +79,7 @@ async function follow(server: Server, body: string, cli: Cli, options: CommonOpt
     const response = await request(server, body, silence.signal);
     for await (const frame of framesOf(response, () => timer.refresh())) {
       if ("out" in frame) {
-        // What is said of a file is true once it is whole.
+        // What is printed about a file is true once the file is whole.
         if (file.isBegun) said.push(frame.out);
         else await print(frame.out);
       } else if ("err" in frame) cli.io.err(printableWithColours(frame.err));
@@ -98,12 +98,12 @@ async function follow(server: Server, body: string, cli: Cli, options: CommonOpt
   }
 }
 
-/** The file that a command writes, as it comes. */
+/** The file that a command writes, as its pieces come. */
 class Arriving {
   readonly #path: string | undefined;
-  // Whoever writes it meets what goes wrong with it.
+  // The writer meets the same error, and throws it.
   readonly #pieces = new PassThrough().on("error", () => {});
-  // Begun with the first piece: where nothing comes, nothing is made.
+  // Begun with the first piece, so that no file is made where none comes.
   #writing: Promise<unknown> | undefined;
   constructor(path: string | undefined) {
     this.#path = path;
@@ -116,20 +116,20 @@ class Arriving {
   async take(piece: Buffer): Promise<void> {
     if (this.#path === undefined) fail(unavailable, "the server sent a file, which nobody asked for");
     this.#writing ??= HERE.writeArchive(this.#path, this.#pieces);
-    // It is waited for at the end; until then nobody looks.
+    // Awaited in `keep` or `drop`; until then a failure must not count as unhandled.
     this.#writing.catch(() => {});
     if (this.#pieces.write(piece)) return;
     const drained = new Promise<void>((resolve) => this.#pieces.once("drain", resolve));
     await Promise.race([drained, this.#writing]);
   }
 
-  /** It is whole. @throws Error when it could not be written */
+  /** Ends the file, which is whole. @throws Error when it could not be written */
   async keep(): Promise<void> {
     this.#pieces.end();
     await this.#writing;
   }
 
-  /** Lets go of what is not kept. */
+  /** Gives up a file that was not kept. */
   async drop(): Promise<void> {
     this.#pieces.destroy(new Error("the file did not come to its end"));
     await this.#writing?.catch(() => {});
@@ -182,7 +182,7 @@ async function reasonIn(response: Response): Promise<string> {
   return body.success ? body.output.error : `the server answered ${response.status}`;
 }
 
-/** @param onPiece told whenever something comes @throws Error where a line is none of ours */
+/** @param onPiece called whenever something comes @throws Error for a line that is no frame */
 async function* framesOf(response: Response, onPiece: () => void): AsyncGenerator<Frame> {
   const decoder = new TextDecoder();
   let pieces: string[] = [];

@@ -31,7 +31,7 @@ export function serveCommand(program: Command, cli: Cli): void {
     letHeapGrow();
     const config = configOf(cli, {}, flags as Settings);
     const log = processLog(config.log, systemClock.now);
-    // Loaded when it is wanted: other commands start sooner without the server and its pages.
+    // Loaded only here: other commands start sooner without the server and its pages.
     const { createInstance } = await import("../../app.ts");
     let fatal: ((reason: string) => void) | undefined;
     const instance = await createInstance({
@@ -43,7 +43,7 @@ export function serveCommand(program: Command, cli: Cli): void {
     });
     const first = await firstRunOrClose(instance);
     const url = await listenOrExplain(instance);
-    // Listening for signals comes first: whoever reads the line may send one at once.
+    // Signals are listened for first: whoever reads the printed line may send one at once.
     const stopped = untilStopped(instance, (stop) => {
       fatal = (reason) => {
         log.error("stopping", { reason });
@@ -61,10 +61,10 @@ export function serveCommand(program: Command, cli: Cli): void {
   });
 }
 
-/** What other commands read. */
+/** Variables that only other commands read. */
 const OF_COMMANDS = ["RECKON_TOKEN", "RECKON_AGENT_HOME"];
 
-/** Variables that are named like settings and are none: mistyped, most likely, and of no effect. */
+/** Variables that are named like settings and are none: most likely mistyped, and without effect. */
 function unknownSettings(env: Cli["env"]): string[] {
   const known = new Set<string>([...Object.values(SETTINGS).map((row) => row.env), ...OF_COMMANDS]);
   return Object.keys(env).filter((name) => name.startsWith("RECKON_") && !known.has(name.replace(/_FILE$/, "")));
@@ -84,7 +84,7 @@ type Listening = Pick<Instance, "listen" | "close"> & {
   readonly core: { readonly config: { readonly host: string; readonly port: number } };
 };
 
-/** Binds the socket; a taken port is the operator's to mend, so it is said plainly. */
+/** Binds the socket. A taken port is for the operator to mend, so the error says it plainly. */
 export async function listenOrExplain(instance: Listening): Promise<string> {
   try {
     return await instance.listen();

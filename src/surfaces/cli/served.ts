@@ -12,28 +12,28 @@ import type { Io } from "./output.ts";
 import { commandLine, FAILED, reasonOf, runCommand } from "./program.ts";
 import { refuseServerFiles } from "./remote.ts";
 
-/** Commands that a server runs for somebody elsewhere, and what it sends them of it. */
+/** Commands that a server runs for somebody elsewhere, and the lines that it sends them of a command. */
 
 /** A command as it came. */
 export interface Sent {
-  /** As `remote.ts` calls it. */
+  /** Its name in `remote.ts`. */
   readonly name: string;
   readonly argv: readonly string[];
   readonly input: string | undefined;
   readonly isTerminal: boolean;
-  /** Whether the token works still, and so may have more of a file or a list. */
+  /** Whether the token still works. If not, no more of a file or a list is sent. */
   readonly mayHave: () => boolean;
 }
 
-/** At once, with one token. */
+/** Commands that one token may run at once. */
 const MAX_RUNNING = 4;
 const MAX_OUTPUT_CHARS = 32 * 1024 * 1024;
-/** What waits for its reader before a file or a list is read on. */
+/** Characters that may wait for their reader before a file or a list is read on. */
 const MAX_WAITING_CHARS = 1024 * 1024;
 
 const running = slot(() => new Map<string, number>());
 
-/** Counts a command that begins. @returns what ends it @throws Problem when there are as many as may be */
+/** Counts a command that begins. @returns what to call at its end @throws Problem when the token has as many running as it may */
 export function begin(core: Core, tokenId: string): () => void {
   const counts = running(core);
   const before = counts.get(tokenId) ?? 0;
@@ -69,7 +69,7 @@ class Frames {
     this.#wake();
   }
 
-  /** A piece of a file or of a list, at its reader's pace. @throws Problem when they have left, or may have no more */
+  /** Sends a piece of a file or of a list, at its reader's pace. @throws Problem when the reader has left, or the token ended */
   async send(frame: Frame): Promise<void> {
     if (!this.#isGone && this.#chars > MAX_WAITING_CHARS)
       await new Promise<void>((resolve) => {
@@ -108,9 +108,10 @@ class Frames {
 }
 
 /**
- * Runs a command for somebody elsewhere. Once begun it goes on to its end, whether they read on or not; only what is a file or a list ends.
+ * Runs a command for somebody elsewhere. Once begun it is carried to its end, even if they stop reading; only the output of a file or a
+ * list breaks off then.
  * @param onEnd called when it is done
- * @returns what they are sent
+ * @returns the lines that they are sent
  */
 export async function* serveCommand(core: Core, caller: Caller, sent: Sent, onEnd: () => void): AsyncGenerator<string> {
   const frames = new Frames(sent.mayHave);
@@ -137,13 +138,13 @@ async function runSent(core: Core, caller: Caller, sent: Sent, frames: Frames): 
     exitCode: 0,
   };
   const program = commandLine(cli);
-  // Loaded with the first command: a server that runs none does without.
+  // Loaded with the first command: a server that runs none spares the memory.
   const { REMOTE_COMMANDS } = await import("./remote-commands.ts");
   for (const add of REMOTE_COMMANDS) add(program, cli);
   return runCommand(program, sent.argv, cli, (error) => explain(core, error));
 }
 
-/** Why it failed, for somebody elsewhere: what was not foreseen is the log's. */
+/** Why a command failed, for somebody elsewhere. An unforeseen error goes to the log alone. */
 function explain(core: Core, error: unknown): string {
   if (error instanceof Problem || error instanceof StoreUnavailable) return reasonOf(error);
   logUnforeseen(core, error, "runCommand");
@@ -166,7 +167,7 @@ function ioOf(frames: Frames, isTerminal: boolean): Io {
 }
 
 function placeOf(core: Core, caller: Caller, { name, input }: Sent, frames: Frames): Place {
-  // Links are for the people of this server.
+  // Addresses in results are this server's.
   const here = { ...core, config: { ...core.config, baseUrl: baseUrlOf(core.config) } };
   const send = (bytes: Uint8Array) => frames.send({ file: Buffer.from(bytes).toString("base64") });
   const text = async () => input ?? fail(invalid, "the text that the command reads did not come along");
@@ -182,7 +183,7 @@ function placeOf(core: Core, caller: Caller, { name, input }: Sent, frames: Fram
       const read = await text();
       return Buffer.byteLength(read) > mostBytes ? fail(invalid, `the text is longer than ${mostBytes} bytes`) : read;
     },
-    // Whatever the file is called: it is one of theirs, and was read there.
+    // The file is the caller's and was read on their machine: its text came along as the input.
     readText: text,
     requireNewFile() {},
     writeText: (_, content) => send(Buffer.from(content)),

@@ -67,7 +67,7 @@ export function spendCommands(program: Command, cli: Cli): void {
         const person = options.person === undefined ? undefined : personAsked(core, caller, options.person);
         const sources = person === undefined ? undefined : sourcesOf(core, teamId, person);
         const report = spendReport(core, teamId, { ...span, by, repoKey, sources });
-        // Somebody who is known nowhere is mostly a slip.
+        // A name without any spend is probably a slip: this fails where nobody has it.
         if (person !== undefined && report.groupCount === 0) personNamed(core, caller, person);
         const { date, overridden, problem } = report.prices;
         if (problem !== null) fail(invalid, problem);
@@ -96,11 +96,14 @@ export function spendCommands(program: Command, cli: Cli): void {
     );
 }
 
-/** An e-mail address: agents may name somebody who has no account here. @throws Problem for any other word that names nobody */
+/**
+ * Any e-mail address is taken, because agents may name somebody without an account here. @throws Problem for any other word that names
+ * nobody
+ */
 const personAsked = (core: Core, caller: Caller, named: string): string =>
   named.includes("@") ? named : personNamed(core, caller, named).email;
 
-/** Says of which days the figures are and by which prices, and what has none. */
+/** Notes the days and the prices of the figures, and the tokens without a price. */
 function remark(output: Output, { groups, total, prices }: SpendReport, days: string): void {
   const source = prices.overridden ? ", of prices.json in the data directory" : "";
   output.note(groups.length === 0 ? `No usage from ${days}.` : `${days}; list prices of ${prices.date}${source}.`);
@@ -108,7 +111,7 @@ function remark(output: Output, { groups, total, prices }: SpendReport, days: st
     output.note(`${total.unpricedTokens} tokens are of models whose price is not known: give one in prices.json.`);
 }
 
-/** The team that is meant where none is named. @throws Problem when that is not clear */
+/** The team where none is named. @throws Problem when there is not exactly one */
 function onlyTeam(core: Core, output: Output): string {
   const teams = listTeams(core);
   const [only] = teams;
@@ -117,7 +120,7 @@ function onlyTeam(core: Core, output: Output): string {
   return only.id;
 }
 
-/** What was delivered since anybody last asked is read first; where that takes long, a bar shows how far it is. */
+/** Reads first what was delivered since the last report. Where that takes long, a bar shows the progress. */
 async function bringUpToDate(cli: Cli, core: Core, output: Output): Promise<void> {
   const show = output.steps("reading usage");
   const timer = setInterval(() => show(spendProgress(core)), 200);
@@ -148,7 +151,7 @@ function cells(key: string, one: SpendFigures): (string | number | null)[] {
 }
 
 function plain(by: Grouping, { groups, total }: SpendReport): Table {
-  // A remark says so.
+  // The note of `remark` says so.
   if (groups.length === 0) return table([], [], "");
   return table(
     [by.toUpperCase(), "USD", "REPORTED", "INPUT", "OUTPUT", "CACHE WRITE", "CACHE READ", "UNPRICED", "USAGES"],

@@ -7,7 +7,7 @@ import { type CheckedFile, checkFile, exportTeam, type ImportedTeam, importTeam 
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { facts, type Output } from "./output.ts";
 
-/** Commands that take a team from one instance to another; on the servers' own machines alone. */
+/** Commands that move a team from one instance to another; only on the servers' own machines. */
 export function addMoves(team: Command, cli: Cli): void {
   addMove(team, cli);
   addExport(team, cli);

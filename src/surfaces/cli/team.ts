@@ -110,7 +110,7 @@ function addSet(team: Command, cli: Cli): void {
     .option("--tier <tier>", `one of ${TIERS.join(", ")}`, oneOf(TIERS))
     .option("--seats <n>", "seats the team has paid for", wholeNumber)
     .option("--subscription <state>", `one of ${SUBSCRIPTIONS.join(", ")}`, oneOf(SUBSCRIPTIONS))
-    // For null Commander would put an empty text.
+    // Commander would replace null by an empty text.
     .option("--period-end <date>", "end of the paid period, or none", (text: string) =>
       text === "none" ? text : instant(text),
     )

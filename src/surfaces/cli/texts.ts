@@ -29,19 +29,19 @@ export async function writeText(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
-    // A part of it would pass for the whole, and stand in the way of the next.
+    // A part of it would pass for the whole, and stand in the way of the next attempt.
     if (isNew) rmSync(file, { force: true });
     fail(invalid, `${file} cannot be written: ${systemErrorText(error) ?? String(error)}`);
   }
 }
 
-/** @param advice what helps where it is there @throws Problem where a file that is to be made has no place, or is there */
+/** @param advice what helps when the file exists @throws Problem where the file cannot be made, or exists already */
 export function requireNewFile(file: string, advice: string): void {
   if (existsSync(file)) fail(conflict, `${file} exists already; ${advice}`);
   requireFolder(file);
 }
 
-/** @returns the folder that a file is to be made in @throws Problem where that is none */
+/** @returns the folder that a file is to be made in @throws Problem where there is no such folder */
 function requireFolder(file: string): string {
   const folder = dirname(resolve(file));
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
@@ -52,8 +52,8 @@ function requireFolder(file: string): string {
 const ENDS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Does work that has something half made for as long as it lasts: where somebody ends the process meanwhile, that goes first.
- * @param partial a file or a folder; what SQLite keeps beside a file goes with it
+ * Does work that has a half-made file or folder while it lasts. If somebody ends the process meanwhile, that is removed first.
+ * @param partial the file or folder; what SQLite keeps beside a file is removed with it
  */
 export async function orNothing<T>(partial: string, work: () => Promise<T>): Promise<T> {
   const end = (signal: NodeJS.Signals) => {
@@ -70,7 +70,7 @@ export async function orNothing<T>(partial: string, work: () => Promise<T>): Pro
   }
 }
 
-/** Writes a file as it comes: it is there, whole and on the disk, or not at all. @returns how many bytes it has */
+/** Writes a file whose content comes in pieces. It is there whole and on the disk, or not at all. @returns how many bytes it has */
 export async function writeArchive(file: string, content: AsyncIterable<Uint8Array>): Promise<number> {
   const folder = requireFolder(file);
   const partial = `${file}.partial`;

@@ -14,8 +14,8 @@ export interface Tried {
 }
 
 /**
- * Lines that try an instance, as they work when pasted: by curl into a POSIX shell, on Windows into PowerShell of any version, whose own
- * `curl` is another program and which hands quotes within words to programs in ways of its own.
+ * Lines that try an instance, to be pasted as they are: curl for a POSIX shell; on Windows for PowerShell of any version, whose own `curl`
+ * is another program, and which passes quotes within words to programs in its own ways.
  */
 export function tryIt(made: Tried, platform: NodeJS.Platform): string {
   const line = platform === "win32" ? powershellLine : curlLine;

@@ -56,7 +56,7 @@ export function userCommands(program: Command, cli: Cli): void {
   addInvite(user, cli);
 }
 
-/** Typed with a hyphen or an underscore. */
+/** Reads a role, typed with a hyphen or an underscore. */
 const role = (text: string): Role => oneOf(ROLES)(text.replaceAll("-", "_"));
 
 function addRole(user: Command, cli: Cli): void {

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { parseDuration } from "../../kit/clock.ts";
 import { DAY_OR_TIME } from "../../kit/date.ts";
 
-/** Readers of option values; what they throw becomes a usage error (exit 2) that names the option. */
+/** Readers of option values. What they throw becomes a usage error (exit 2) that names the option. */
 
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
@@ -16,7 +16,7 @@ export function oneOf<const T extends readonly string[]>(choices: T): (text: str
   };
 }
 
-/** Of an option that may be given again: all of its values, in order. */
+/** For an option that may be given again: all of its values, in order. */
 export const several = (text: string, before: string[] = []): string[] => [...before, text];
 
 /** @returns milliseconds */
@@ -27,7 +27,7 @@ export function duration(text: string): number {
   return span;
 }
 
-/** A span with a ceiling. @param mostMs the ceiling in milliseconds, and what it is called @returns milliseconds */
+/** Reads a span of time with a ceiling. @param mostMs the ceiling in milliseconds @param most the ceiling in words @returns milliseconds */
 export const atMost = (mostMs: number, most: string) => (text: string) => {
   const span = duration(text);
   if (span > mostMs) throw new InvalidArgumentError(`It must be ${most} at most.`);
@@ -36,7 +36,7 @@ export const atMost = (mostMs: number, most: string) => (text: string) => {
 
 /** @returns milliseconds since the epoch; of a day, where it begins (UTC) */
 export function instant(text: string): number {
-  // Left to itself, Date.parse makes a day of any text with a number in it, and March of the 30th of February.
+  // Date.parse alone would make a date of any text with a number in it, and a day in March of the 30th of February.
   if (!DAY_OR_TIME.test(text))
     throw new InvalidArgumentError("It must be a date such as 2026-12-31 or 2026-12-31T12:00:00Z.");
   return Date.parse(text);

@@ -13,8 +13,8 @@ import type { LocalOptions } from "./types.ts";
 const SEEDED_START = Date.UTC(2026, 10, 21, 8);
 
 /**
- * Makes the seed of a new directory. What follows from a seed's text alone is made once and copied from then on, and so, for some
- * hours, is the team of instances without a seed; the credentials, of which one names the address, are made at every start.
+ * Makes the seed of a new directory. What depends on the seed's text alone is made once and copied from then on; so is, for some hours, the
+ * team of instances without a seed. The credentials are made at every start, because one of them names the address.
  * @param clock left frozen, at the start
  */
 export async function buildSeed(options: LocalOptions, clock: LocalClock): Promise<Kept> {
@@ -25,7 +25,7 @@ export async function buildSeed(options: LocalOptions, clock: LocalClock): Promi
   const begins = startAt ?? base.clock.now();
   clock.set(begins);
   clock.freeze();
-  // Streams of their own: other demo data must not change what a seed prints.
+  // Each purpose has its own stream of random bytes: other demo data must not change what a seed prints.
   const stream = (of: string): Random => (seed === undefined ? base.random : seededRandom(`${seed}\n${of}`));
   const keys = cache === undefined ? [] : templateKeys(options, begins, sha256Hex(signingPem));
   const known = firstOf(keys, (key) => useTemplate(cache as string, key, directory));
@@ -62,7 +62,7 @@ export async function buildSeed(options: LocalOptions, clock: LocalClock): Promi
 /** How old the demo data of an instance without a seed may be: making it takes longer than starting. */
 const FRESH_HOURS = 6;
 
-/** Which kept databases will do, best first; the first is what a new one is kept as. None where the next start would differ. */
+/** The kept databases that will do, best first; a new one is kept under the first key. None where the next start would differ. */
 function templateKeys({ seed, startAt, empty, program }: LocalOptions, begins: number, signer: string): TemplateKey[] {
   if (program === undefined) return [];
   if (seed !== undefined) return [{ program, signer, seed, startAt: begins, empty }];

@@ -1,16 +1,16 @@
 import { type Clock, isoInstant } from "../../kit/clock.ts";
 
-/** Where a clock may stand: ids spell an instant in six bytes, and ISO 8601 has years of four digits. */
+/** The times that a clock may show: ids spell an instant in six bytes, and ISO 8601 has years of four digits. */
 const EARLIEST = Date.UTC(2000, 0);
 const LATEST = Date.UTC(9999, 0);
 export const RANGE = "from 2000 to 9998";
 export const isWithinRange = (at: number): boolean => at >= EARLIEST && at <= LATEST;
 
-/** What is kept of a moved clock over a restart. */
+/** The state of a moved clock that is kept over a restart. */
 export interface ClockState {
   /** Milliseconds by which it is ahead of the clock it is based on; negative behind. */
   readonly shiftMs: number;
-  /** Where it stands still; null when it runs. */
+  /** The instant at which it stands still; null while it runs. */
   readonly frozenAt: number | null;
 }
 
@@ -56,7 +56,7 @@ export class LocalClock implements Clock {
     this.#frozen ??= { now: this.now(), monotonic: this.monotonic() };
   }
 
-  /** Lets it run on from where it stands. */
+  /** Lets it run on from the instant at which it stands. */
   run(): void {
     if (!this.#frozen) return;
     const { now, monotonic } = this.#frozen;
@@ -69,7 +69,7 @@ export class LocalClock implements Clock {
     return { shiftMs: this.now() - this.#base.now(), frozenAt: this.#frozen?.now ?? null };
   }
 
-  /** Puts it where an earlier one was. */
+  /** Restores an earlier state. */
   restore({ shiftMs, frozenAt }: ClockState): void {
     this.run();
     this.set(frozenAt ?? this.#base.now() + shiftMs);

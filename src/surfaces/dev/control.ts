@@ -70,8 +70,8 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 const LOCAL_HOST = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?$/i;
 
 /**
- * The listener is on loopback already. A web page in this machine's browser is not kept out by that: it could post from another
- * origin, or read under a name of its own that resolves here.
+ * Lets only this machine's own programs in. The listener is on loopback, but that does not keep out a web page in a browser here: it could
+ * post from another origin, or read under a name of its own that resolves to this machine.
  */
 function requireLoopback({ credentials }: LocalInstance, request: Request): void {
   const socket = (request as { runtime?: { node?: { req: { socket: { remoteAddress?: string } } } } }).runtime?.node

@@ -1,7 +1,7 @@
 /**
- * Dev: the local instance for people who test agents. The server's own code behind a front that moves its clock, plans its faults,
+ * Dev: the local instance for people who test agents. It is the server's own code behind a front that moves its clock, plans its faults,
  * records its requests and takes it back to its seed.
- * Not here: the listener and what is printed (cli), and any decision of the API itself, which every other room makes as ever.
+ * Not here: the listener and what is printed (cli), and any decision of the API itself, which the other rooms make as always.
  */
 
 export { type Local, openLocal } from "./local.ts";

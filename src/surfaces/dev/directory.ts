@@ -10,11 +10,11 @@ import type { Credentials } from "./seed.ts";
 const MARK = "reckon-dev.json";
 /** The database as it was seeded. */
 const SEED = "dev-seed.db";
-/** What its log was signed with last. */
+/** The checkpoint that its log had signed last. */
 const SEED_CHECKPOINT = "dev-seed-checkpoint";
 const KEY = "signing-key.pem";
 
-/** What an instance leaves for its next start in the same directory. */
+/** The facts that an instance keeps for its next start in the same directory. */
 export interface Kept {
   readonly credentials: Credentials;
   readonly seed: string | null;
@@ -59,7 +59,7 @@ export function writeKey(directory: string, pem: string): void {
   writeFileSync(join(directory, KEY), pem, { mode: 0o600 });
 }
 
-/** Takes the closed database for the one to go back to. */
+/** Keeps a copy of the closed database, to go back to. */
 export function keepSeed(directory: string): void {
   copyFileSync(databasePath(directory), join(directory, SEED));
   copyFileSync(join(directory, BESIDE.checkpoint), join(directory, SEED_CHECKPOINT));
@@ -69,7 +69,8 @@ export function keepSeed(directory: string): void {
 export function restoreSeed(directory: string, pem: string): void {
   removeDatabase(databasePath(directory));
   copyFileSync(join(directory, SEED), databasePath(directory));
-  // By a newer one the log would go on under another name, as that of a server which lost something. Earlier versions kept none.
+  // With a newer checkpoint the log would go on under another name, like that of a server that lost data. Earlier versions kept no
+  // checkpoint.
   const checkpoint = join(directory, SEED_CHECKPOINT);
   if (existsSync(checkpoint)) copyFileSync(checkpoint, join(directory, BESIDE.checkpoint));
   writeKey(directory, pem);

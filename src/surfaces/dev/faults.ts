@@ -9,14 +9,14 @@ import type { LimitUse } from "../../platform/http/request.ts";
 import { SERVED_VERSIONS } from "../../platform/http/version.ts";
 import type { Wire } from "./wire.ts";
 
-/** A fault that waits for requests. */
+/** A planned fault that waits for requests. */
 export interface Planned extends Wire {
   readonly operationId: string;
-  /** Null where the operation answers for itself, and only its reply's way is disturbed. */
+  /** Null where the endpoint answers, and only the way of its reply is disturbed. */
   readonly status: number | null;
   /** The row of the endpoint's declaration, or the name of a reply that is declared beside the faults; null without a status. */
   readonly fault: string | null;
-  /** Requests that still get it. */
+  /** How many further requests get it. */
   readonly times: number;
   readonly retryAfter: number | null;
 }
@@ -24,7 +24,7 @@ export interface Planned extends Wire {
 export interface WantedFault extends Wire {
   readonly operationId: string;
   readonly status?: number | undefined;
-  /** Name or code, where an operation declares several faults of a status. The first of them otherwise. */
+  /** Name or code, where an operation declares several faults of a status; the first of them by default. */
   readonly fault?: string | undefined;
   readonly times: number;
   readonly retryAfter?: number | undefined;
@@ -32,10 +32,10 @@ export interface WantedFault extends Wire {
 
 const DEFAULT_RETRY_SECONDS = 1;
 
-/** What endpoints themselves say of how long to wait, in seconds, where it is not the usual time. */
+/** Seconds that endpoints themselves ask to wait, where these are not the usual ones. */
 const WAITS: Readonly<Record<string, number>> = { signingUnavailable: 30, tooManyWaiting: 60 };
 
-/** Where a team moved to that did: nobody answers there (RFC 2606, section 3). */
+/** The address that a team is said to have moved to; nobody answers there (RFC 2606, section 3). */
 const ELSEWHERE = "https://reckon.example.net";
 
 interface Beside {
@@ -45,7 +45,7 @@ interface Beside {
   readonly body: (now: number) => object;
 }
 
-/** The replies above 399 that are no faults, by operation. */
+/** Replies with a status above 399 that are no faults, by operation. */
 const BESIDE: Readonly<Record<string, Beside>> = {
   getHealth: {
     ...{ status: 503, name: "degraded", says: "The database cannot be read or written." },
@@ -53,7 +53,7 @@ const BESIDE: Readonly<Record<string, Beside>> = {
   },
 };
 
-/** What a tier gate is about, by operation; the brain unless it stands here. */
+/** The capability that a tier gate names, by operation; the brain for those not listed. */
 const CAPABILITIES: Readonly<Record<string, Parameters<typeof tiersWith>[0]>> = {
   telemetryIngest: "telemetry",
   agentTracesIngest: "traces",
@@ -120,7 +120,7 @@ export class PlannedFaults {
     return isBeside ? beside.name : this.#fault(endpoint, requested).name;
   }
 
-  /** Takes back what is planned of one operation, or everything. @returns how many were */
+  /** Takes back the planned fault of one operation, or all. @returns how many there were */
   clear(operationId?: string): number {
     if (operationId === undefined) {
       const { size } = this.#planned;
@@ -131,7 +131,7 @@ export class PlannedFaults {
     return Number(this.#planned.delete(operationId));
   }
 
-  /** What the operation's next request meets. */
+  /** The fault planned for the operation's next request. */
   awaits({ spec }: Endpoint): Planned | undefined {
     return this.#planned.get(spec.id);
   }
@@ -172,7 +172,7 @@ export class PlannedFaults {
     );
   }
 
-  /** What the endpoint itself would have said beside the fault's own row. */
+  /** The details that the endpoint itself would add to the fault's row. */
   #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: LimitUse[]): ProblemDetails {
     const members: Record<string, unknown> = {};
     if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");

@@ -12,14 +12,14 @@ export interface Entry {
   readonly method: string;
   /** With its query. */
   readonly path: string;
-  /** Null for what belongs to no operation. */
+  /** Null for a request that belongs to no operation. */
   readonly operationId: string | null;
   readonly status: number;
   /** Name of the fault, as the endpoint declares it. */
   readonly fault: string | null;
   /** It was answered by POST /_dev/faults, not by its endpoint. */
   readonly injected: boolean;
-  /** What POST /_dev/faults had happen to the reply on its way. */
+  /** The disturbance of the reply's way that was set by POST /_dev/faults. */
   readonly wire: Wire | null;
   /** Milliseconds of real time, body included. */
   readonly ms: number;
@@ -68,7 +68,7 @@ export class Journal {
   }
 }
 
-/** Headers as the journal shows them: of a credential only its kind. */
+/** Headers as the journal shows them; of a credential only its kind is shown. */
 export function maskHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries(
     [...headers].map(([name, value]) => [
@@ -90,7 +90,7 @@ export const maskPath = (path: string): string => redactText(path).text.slice(0,
 export function maskBody(text: string): string | null {
   if (text === "") return null;
   const masked = text
-    // A body that was cut is no JSON any more; the scan of plain text finds what it can.
+    // A body that was cut is no JSON any more. It is searched as plain text, which finds what it can.
     .replace(
       SECRET_MEMBERS,
       (_, name: string, value: string) => `${name}${value.startsWith('"') ? '"[masked]"' : "[masked]"}`,
@@ -109,8 +109,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Listens to a request's body while its endpoint reads it; changes nothing about how it is read.
- * @returns what arrived so far, as text
+ * Collects a request's body while its endpoint reads it, without changing how it is read.
+ * @returns a function that gives what arrived so far, as text
  */
 export function captureBody(request: Request): () => string | Promise<string> {
   const incoming = (request as { runtime?: { node?: { req: IncomingMessage } } }).runtime?.node?.req;
@@ -121,7 +121,7 @@ export function captureBody(request: Request): () => string | Promise<string> {
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  // A listener of its own would set the stream flowing before the endpoint is there to read it.
+  // A listener of our own would start the stream before the endpoint is there to read it.
   const emit = incoming.emit.bind(incoming);
   incoming.emit = (name: string | symbol, ...args: unknown[]): boolean => {
     if (name === "data" && size < MAX_BYTES) {
@@ -137,7 +137,7 @@ function decode(bytes: Buffer, headers: Headers): string {
   if (headers.get("content-encoding")?.trim().toLowerCase() !== "gzip")
     return bytes.subarray(0, MAX_BYTES).toString("utf8");
   try {
-    // What was overheard may be the beginning only.
+    // What was collected may be only the beginning.
     return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * MAX_BYTES }).toString("utf8");
   } catch {
     return `(${bytes.length} bytes that are no gzip)`;

@@ -6,9 +6,9 @@ import { writeFileAtomically } from "../../kit/files.ts";
 import { generateSigningPem, readSigningKey } from "../../kit/jwt.ts";
 
 /**
- * The signing key of a local instance, PKCS#8 PEM. With a seed it is the one that comes with the program, so that every run on
- * every machine signs alike; without one it is this user's own. Making that takes a third of a second and more, so it is kept in
- * a folder below the system's temporary directory. Nobody may rely on what either signs.
+ * The signing key of a local instance, PKCS#8 PEM. With a seed it is the key that comes with the program, so that every run on every
+ * machine signs alike. Without one it is this user's own. Making that takes a third of a second and more, so it is kept in a folder below
+ * the system's temporary directory. Nobody may rely on what either signs.
  */
 export async function localSigningKey(seed: string | undefined, folder: string | undefined): Promise<string> {
   if (seed !== undefined) return readAsset("src/assets/demo/signing-key.pem").replace(/^.*\n/, "");
@@ -20,7 +20,7 @@ export async function localSigningKey(seed: string | undefined, folder: string |
   try {
     writeFileAtomically(path, made);
   } catch {
-    // Another instance was faster, and its key is the one; or nothing can be kept, and this one will do.
+    // Either another instance was faster, and its key counts; or nothing can be kept, and this key will do.
     return (await readKept(path)) ?? made;
   }
   return made;
@@ -36,7 +36,7 @@ async function readKept(path: string): Promise<string | undefined> {
   }
 }
 
-/** This user's own folder for keys; undefined when somebody else owns what is there. */
+/** This user's own folder for keys; undefined when the folder that is there belongs to somebody else. */
 export function keyFolder(below = tmpdir()): string | undefined {
   try {
     const { uid, username } = userInfo();

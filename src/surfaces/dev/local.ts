@@ -17,12 +17,12 @@ import type { Credentials } from "./seed.ts";
 import type { InstanceHandle, LocalInstance, LocalOptions } from "./types.ts";
 import { delay, onWire } from "./wire.ts";
 
-/** A reset does not wait longer for requests in flight. */
+/** How long a reset waits for requests in flight. */
 const DRAIN_MS = 2_000;
 
 /**
- * A local instance: the server's own code, between a front that records and may answer instead, and a database that goes back to
- * its seed. A reset opens a new instance on a copy of the seed, so nothing that the old one remembered can survive it.
+ * A local instance: the server's own code, with a front before it that records and may answer instead, and a database that goes back to its
+ * seed. A reset opens a new instance on a copy of the seed, so nothing that the old one remembered can survive it.
  */
 export class Local implements LocalInstance {
   readonly clock: LocalClock;
@@ -35,7 +35,7 @@ export class Local implements LocalInstance {
   #open = 0;
   #idle: (() => void) | undefined;
   #resetting: Promise<void> | undefined;
-  /** The credentials of an instance that answers elsewhere than when it was seeded. */
+  /** The credentials with the present address, where that is another than when the instance was seeded. */
   #moved: Credentials | undefined;
   readonly #observed = new WeakMap<Request, Observation>();
   readonly #planned = new WeakMap<Request, Planned>();
@@ -60,7 +60,7 @@ export class Local implements LocalInstance {
     return this.#moved ?? this.kept.credentials;
   }
 
-  /** Opens the server's code on what the directory holds. */
+  /** Opens the server's code on the directory's database. */
   async start(): Promise<void> {
     const { seed, base, open } = this.options;
     this.deviceTokens.clear();
@@ -92,7 +92,7 @@ export class Local implements LocalInstance {
   /** Answers a request: the control routes here, everything else by the server's code. */
   async fetch(request: Request): Promise<Response> {
     const response = await this.#handle(request);
-    // Node would write its own time, by which a client sees a reply expire or its clock be wrong.
+    // The instance's time. Node would write the real one, by which a client would see the reply as expired, or its own clock as wrong.
     response.headers.set("date", new Date(this.clock.now()).toUTCString());
     return response;
   }
@@ -124,7 +124,7 @@ export class Local implements LocalInstance {
     const response = await this.#instance.fetch(request);
     const what = this.#observed.get(request);
     const type = response.headers.get("content-type") ?? "";
-    // Pages and their assets would crowd out what an agent asked.
+    // Pages and their assets are not recorded: they would crowd out an agent's requests.
     if (!what && !/\bjson\b/.test(type)) return response;
     const readable = type === "" || /\bjson\b|^text\//.test(type);
     const text = readable ? await response.text() : "";
@@ -149,7 +149,7 @@ export class Local implements LocalInstance {
     return planned ? onWire(planned, request, sent) : sent;
   }
 
-  /** Notes the device tokens that are given out, so that a control route can act for the device. */
+  /** Remembers device tokens that are given out, so that a control route can act for the device. */
   #learn(operation: string, headers: Headers, reply: string): void {
     if (operation === "connectExchange") {
       const { deviceId, deviceToken } = JSON.parse(reply) as { deviceId: string; deviceToken: string };
@@ -198,7 +198,7 @@ export class Local implements LocalInstance {
   }
 }
 
-/** A reply once more, whose body was read. Its length is known, as it was before. */
+/** A reply whose body was read, made anew. Its length is set, as before. */
 function resend(response: Response, text: string): Response {
   const headers = new Headers(response.headers);
   const { status, statusText } = response;
@@ -207,10 +207,10 @@ function resend(response: Response, text: string): Response {
   return new Response(text, { status, statusText, headers });
 }
 
-/** Puts the clock where the instance begins. */
+/** Sets the clock to the start of the instance. */
 function begin(clock: LocalClock, { frozen, base }: LocalOptions, startAt: number | null): void {
   clock.run();
-  // Before it is set, or it would have run on a little.
+  // Frozen before it is set; otherwise it would have run on a little.
   if (frozen) clock.freeze();
   clock.set(startAt ?? base.clock.now());
 }

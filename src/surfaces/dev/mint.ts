@@ -7,7 +7,7 @@ import { SYSTEM } from "../../platform/audit/audit.ts";
 import { rotateKnown } from "./rotate.ts";
 import type { LocalInstance } from "./types.ts";
 
-/** What can be made, and in which states; the first is the default. */
+/** The credentials that can be made, with their states; the first state is the default. */
 export const STATES = {
   device: ["active", "expired", "revoked", "rotated"],
   connectCode: ["open", "expired", "used"],
@@ -21,13 +21,13 @@ export const KINDS = Object.keys(STATES) as [Kind, ...Kind[]];
 /** Longer than any credential lives. */
 const LONG_AGO_MS = 400 * DAY_MS;
 
-/** The same instance some time ago: what is made with it has lived since then. */
+/** The instance as of some time ago: a credential that is made with it is that old. */
 function longAgo(core: Core): Core {
   const { now, monotonic } = core.clock;
   return { ...core, clock: { now: () => now() - LONG_AGO_MS, monotonic } };
 }
 
-/** Makes a credential in a state. Expired ones were made long ago by the instance's clock, so that all about them is true. */
+/** Makes a credential in a state. Expired ones are made with a clock far back, so that all that is recorded about them is true. */
 export function mintIn(local: LocalInstance, kind: Kind, state: string): Promise<object> {
   const core = state === "expired" ? longAgo(local.core) : local.core;
   if (kind === "device") return mintDevice(local, core, state);

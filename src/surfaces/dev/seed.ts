@@ -30,7 +30,7 @@ export interface Credentials {
 
 const TEAM = "Demo";
 const EMAIL = "demo@example.com";
-/** Who works with the owner. They have no passwords: hashing seven takes longer than all else that is made. */
+/** The owner's colleagues. They have no passwords: hashing seven would take longer than all the rest. */
 const COLLEAGUES = [
   { name: "Mira", role: "admin" },
   { name: "Tomas", role: "member" },
@@ -41,7 +41,7 @@ const COLLEAGUES = [
   { name: "Noor", role: "viewer" },
 ] as const;
 const CODE_LIFETIME_MS = 30 * DAY_MS;
-/** How long before the start the team and its first person are there, and so how far the demo data may reach back. */
+/** How long before the start the team and its first person exist, and so how far back the demo data may reach. */
 const TEAM_AGE_MS = 45 * DAY_MS;
 
 export interface CreatedTeam {
@@ -52,7 +52,7 @@ export interface CreatedTeam {
 
 /**
  * Makes the team and its owner, some time before the start.
- * @param others source of the bytes for a colleague to be looked at; nobody else is in the team without one
+ * @param others source of bytes for a colleague who can be looked at; without it the owner is alone in the team
  */
 export async function createTeamAndOwner(
   core: Core,
@@ -83,7 +83,7 @@ function createColleagues(core: Core, teamId: string): Promise<void> {
   });
 }
 
-/** Never a fixed one: two instances with the same password would be one instance to whoever knows the other. */
+/** Random, never fixed: whoever knows the password of one instance must not know that of another. */
 const newPassword = (core: Core) => newToken("rkl", core.random).slice(4, 24);
 
 /** Makes the credentials that are printed, at the start itself. */

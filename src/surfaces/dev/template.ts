@@ -11,12 +11,12 @@ declare const RECKON_VERSION: string | undefined;
 const MAX_KEPT = 8;
 const NAME = /^seed-[0-9a-f]{64}/;
 
-/** What a seeded database follows from, on every port. */
+/** All that a seeded database depends on; the port is no part of it. */
 export interface TemplateKey {
   readonly program: string;
-  /** Of its signing key, without which no instance opens it: the key may be gone from where it is kept. */
+  /** Identifies the signing key, without which no instance opens the database. The key may be gone from where it was kept. */
   readonly signer: string;
-  /** Null for instances without one; their `startAt` is the hour in which it was made. */
+  /** Null for instances without a seed; their `startAt` is the hour in which the database was made. */
   readonly seed: string | null;
   readonly startAt: number;
   readonly empty: boolean;
@@ -53,10 +53,10 @@ export function useTemplate(folder: string, key: TemplateKey, directory: string)
   }
 }
 
-/** The log's key and what it signed last, without which the log of a copy goes on under another name; by their names. */
+/** Files of the log by name: its key and its last signed checkpoint. Without them the log of a copy would go on under another name. */
 type KeptLog = Readonly<Record<string, string>>;
 
-/** Of a seed, whose log has the same name and numbers at every start. Without one each instance has a log of its own. */
+/** With a seed, whose log has the same name and numbers at every start. Without one each instance has a log of its own. */
 const logOf = ({ seed }: TemplateKey, directory: string): KeptLog =>
   Object.fromEntries(
     (seed === null ? [] : [BESIDE.ledgerKey, BESIDE.checkpoint]).map((name) => [
@@ -66,9 +66,9 @@ const logOf = ({ seed }: TemplateKey, directory: string): KeptLog =>
   );
 
 /**
- * Keeps a database for later starts, in one file with what is known of it: of two instances that start at the same time one is kept, and
- * no database of the one with the team of the other. What cannot be kept is made again.
- * @param directory that it is of
+ * Keeps a database for later starts, in one file together with its team. So of two instances that start at once, one is kept whole, never
+ * the database of one with the team of the other. What cannot be kept is made again.
+ * @param directory the directory of the database
  */
 export function keepTemplate(
   folder: string,

@@ -16,7 +16,7 @@ export interface InstanceHandle {
   fetch(request: Request): Response | Promise<Response>;
   /** Brings all that is derived from deliveries up to date. */
   settle(): Promise<void>;
-  /** Tells commands on the same directory where it answers. */
+  /** Writes down where it answers, for commands on the same directory. */
   announce(): void;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface InstanceHandle {
 interface InstanceParts {
   readonly clock: Clock;
   readonly random: Random;
-  /** The instance that takes in the seed, whose limits are the defaults. */
+  /** Whether this instance takes in the seed; its limits are then the defaults. */
   readonly seeding: boolean;
   readonly interrupt?: Intercept;
   readonly observe?: (what: Observation) => void;
@@ -34,9 +34,9 @@ export interface LocalOptions {
   readonly directory: string;
   readonly baseUrl: string;
   readonly config: Config;
-  /** Every id and credential follows from it; unpredictable ones when undefined. */
+  /** All ids and credentials depend on it; they are random when undefined. */
   readonly seed: string | undefined;
-  /** Where the clock begins, at every reset anew; it keeps the base clock's time when undefined. */
+  /** The time at which the clock begins, again at every reset; the base clock's time when undefined. */
   readonly startAt: number | undefined;
   readonly frozen: boolean;
   /** Without demo data: a team, a person and credentials only. */
@@ -60,10 +60,10 @@ export interface LocalInstance {
   readonly journal: Journal;
   /** Device tokens that are known here, by device. */
   readonly deviceTokens: Map<string, string>;
-  /** Asks the server's code itself, without a record. */
+  /** Passes a request to the server's code directly, without recording it. */
   ask(request: Request): Promise<Response>;
   /**
-   * Goes back to the seed: data, credentials, clock, faults and everything remembered. Who asks meanwhile shares it.
+   * Goes back to the seed: data, credentials, clock, faults and everything remembered. A second caller meanwhile shares the same reset.
    * @returns milliseconds it took
    */
   reset(): Promise<number>;

@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { setImmediate, setTimeout } from "node:timers/promises";
 
-/** What happens to a reply on its way: what an operation says, or a fault in its place, arrives late, in part, or not at all. */
+/** What happens to a reply on its way, whether the endpoint's or a fault: it arrives late, in part, or not at all. */
 export interface Wire {
   /** Milliseconds of real time before the reply's first byte. */
   readonly delayMs?: number | undefined;
   /** The connection is reset instead of a reply. */
   readonly drop?: boolean | undefined;
-  /** The connection ends after so many bytes of the body, whose length the head has told whole. */
+  /** The connection ends after so many bytes of the body, although the head announced the whole length. */
   readonly truncate?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ function cut(bytes: Buffer, reply: ServerResponse | undefined): ReadableStream<U
           controller.enqueue(bytes);
           return;
         }
-        // The head leaves by itself where there is no byte of a body.
+        // Without a byte of the body the head is still to be sent.
         reply?.flushHeaders();
         await setImmediate();
         reply?.socket?.end();

@@ -1,8 +1,8 @@
 import { quotedLines, visibleLine } from "../../kit/strings.ts";
 
-/** What a tool found, before it is cut to its room. */
+/** The findings of a tool, before they are cut to its room. */
 export interface Answer {
-  /** Texts for the agent, each a content of its own. */
+  /** Texts for the agent, each one content. */
   readonly texts: readonly string[];
   /** For the record of reads. */
   readonly question: string;
@@ -10,7 +10,7 @@ export interface Answer {
   readonly shown: number;
 }
 
-/** Room for the text of an answer, in bytes of JSON: with what goes around it, a reply stays within 8 KiB. */
+/** Bytes of JSON for the text of an answer. With what goes around it, a reply stays within 8 KiB. */
 export const ANSWER_BYTES = 7_600;
 
 /** An agent reads this before it works: what others wrote must not pass for what it is told to do. */
@@ -19,12 +19,12 @@ export const NOTICE =
 
 const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text));
 
-/** Room kept for the line that tells of what was left out. */
+/** Bytes kept for the line that says what was left out. */
 const FOOT_BYTES = 120;
 
 /**
- * A text of a head and as many parts, in their order, as there is room for; each is whole or not there.
- * @param count parts there are in all, where not all of them were made
+ * A head and as many parts, in their order, as there is room for. A part is there whole or not at all.
+ * @param count how many parts there are in all, where not all were made
  */
 export function fitted(
   head: string,
@@ -43,7 +43,7 @@ export function fitted(
   return { text: shown < count ? `${text}\n\n${count - shown} more: ask for less at once.` : text, shown };
 }
 
-/** A text cut at the end of a line, or of a character, to a number of bytes of JSON. @returns it, and how many lines of it there are */
+/** A text cut at the end of a line, or of a character, to a number of bytes of JSON. @returns the text, and how many of its lines are there */
 export function cutLines(text: string, bytes: number): { readonly text: string; readonly lines: number } {
   const lines = text.split("\n");
   let [left, kept] = [bytes - 2, 0];
@@ -59,7 +59,7 @@ export function cutLines(text: string, bytes: number): { readonly text: string; 
 
 const MAX_PLACE_CHARS = 120;
 
-/** Where words stand, on a line of its own within the quotation: names of files are others' words, too. */
+/** The place of some words, on a line of its own within the quotation: names of files are others' words, too. */
 export function placeLine(
   { repoKey, path, line }: { readonly repoKey: string | null; readonly path: string; readonly line: number },
   rest = "",

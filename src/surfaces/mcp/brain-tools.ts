@@ -11,7 +11,7 @@ const DEFAULT_BRIEFING_BYTES = 4_000;
 const MAX_CLASSES = 20;
 const MAX_PLACES = 3;
 
-/** What to know before a session, of each team that the reader means. */
+/** What to know before a session, for each team of the question. */
 export async function briefingOf(visit: Visit, { repo, team }: About, maxBytes: number): Promise<Answer> {
   const { repoKey, teams } = wholeBrainsOf(visit, { repo, team });
   await freshenEntries(visit.core);
@@ -48,7 +48,7 @@ export const brainBriefing = tool({
   call: (visit, { maxBytes = DEFAULT_BRIEFING_BYTES, ...about }) => briefingOf(visit, about, maxBytes),
 });
 
-/** Errors that came more than once, those that came most often first. */
+/** Errors that came more than once, the most frequent first. */
 export async function recurringOf(visit: Visit, { repo, team }: About, bytes = ANSWER_BYTES): Promise<Answer> {
   const { repoKey, teams } = wholeBrainsOf(visit, { repo, team });
   await freshenEntries(visit.core);

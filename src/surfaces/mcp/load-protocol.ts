@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { slot } from "../../core.ts";
 
 /**
- * What the library is made of, as far as it can be had by itself. Evaluated in one go, all of it would keep everybody else waiting for a
- * tenth of a second and more when the first message comes; its own part takes half of that.
+ * Parts of the library that can be loaded by themselves. Evaluated in one go, all of it would hold up everybody else for a tenth of a
+ * second and more when the first message comes; the library's own part takes half of that.
  */
 const PIECES: readonly (() => Promise<unknown>)[] = [
   async () => (await import("./zod-core.ts")).$ZodType,
@@ -11,7 +11,7 @@ const PIECES: readonly (() => Promise<unknown>)[] = [
   async () => (await import("./ajv.ts")).AjvJsonSchemaValidator,
 ];
 
-/** Loads what answers a message, with the first one: an instance that is never sent one has neither the time nor the memory to spend. */
+/** Loads what answers messages, with the first message: an instance that gets none spares the time and the memory. */
 export const loadProtocol = slot(async () => {
   for (const piece of PIECES) {
     await piece();

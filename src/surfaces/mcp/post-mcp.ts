@@ -9,7 +9,7 @@ import { readerToken } from "./reader.ts";
 
 /** A call of a tool is a few hundred bytes; the longest, an error written up, some thousand. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** Of an id, which comes back, and of a method's name. */
+/** Length of an id, which is sent back, and of a method's name. */
 const MAX_NAME_CHARS = 256;
 
 /** Headers that the protocol knows (Streamable HTTP, revision 2026-07-28). */
@@ -55,7 +55,7 @@ export const mcpMessage = endpoint(
     ],
     errorShape: "jsonRpc",
     faults: [forbidden],
-    // Devices have no day of their own.
+    // A device's reads are not counted against the limit of a day.
     limits: READ_LIMITS,
     example: {
       body: {
@@ -71,7 +71,7 @@ export const mcpMessage = endpoint(
     requireOwnOrigin(header("origin"), baseUrlOf(core.config));
     const wrong = wrongIn(body);
     if (wrong !== undefined) return refusal(400, -32600, wrong);
-    // A stream that stays open would tell of changes, of which this server tells nobody.
+    // An open stream would be for news of changes, and this server sends none.
     if (methodOf(body) === "subscriptions/listen") return refusal(404, -32601, "Method not found", idOf(body));
     const headers = new Headers();
     for (const name of HEADERS) {
@@ -87,7 +87,7 @@ export const mcpMessage = endpoint(
 
 /**
  * A page of another site must not reach a server through its reader's browser (Streamable HTTP, "Security Warning"). Programs send no
- * origin, or one of a scheme of their own, which no site has.
+ * origin, or one with a scheme of their own, which no site has.
  */
 function requireOwnOrigin(origin: string | null, baseUrl: string): void {
   if (origin === null || origin === new URL(baseUrl).origin) return;
@@ -100,7 +100,7 @@ const idOf = (body: unknown): string | number | null => {
   return typeof id === "string" || typeof id === "number" ? id : null;
 };
 
-/** What makes a value no message that is answered here; undefined for one that is. */
+/** Why a value is no message that is answered here; undefined for a message that is. */
 function wrongIn(body: unknown): string | undefined {
   if (Array.isArray(body)) return "Invalid Request: send messages one by one.";
   if (!isObject(body) || body.jsonrpc !== "2.0") return "Invalid Request: this is no message of JSON-RPC 2.0.";

@@ -8,7 +8,7 @@ import { REPO, shortText } from "./tool.ts";
 /** Prompts that a person may choose (MCP 2026-07-28, "Prompts"). */
 
 const MAX_BRIEFING_BYTES = 6_500;
-/** Room for what surrounds the list of a postmortem. */
+/** Bytes for what surrounds the list of a postmortem. */
 const FRAME_BYTES = 2_600;
 const MAX_WHAT_CHARS = 500;
 

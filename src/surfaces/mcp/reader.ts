@@ -12,7 +12,7 @@ export type Reader =
   | { readonly kind: "person"; readonly token: ReadPrincipal }
   | { readonly kind: "device"; readonly device: DevicePrincipal };
 
-/** Either kind of token; which it is, its form tells. */
+/** Either kind of token; its form tells which it is. */
 export const readerToken = credential<Reader>({
   id: "reader",
   openapi: device.openapi,
@@ -48,7 +48,7 @@ export function reachOf({ core, reader }: Visit): Required<Reach> {
   };
 }
 
-/** Teams that one answer speaks of at most: each has its part of the room. */
+/** Teams in one answer, at most: each gets a part of its room. */
 const MAX_TEAMS = 8;
 
 /**
@@ -78,7 +78,7 @@ export function repoWithin({ reader }: Visit, named: string | undefined): string
   return fail(forbidden, 'This read token is narrowed to some repositories: name one of them as "repo".');
 }
 
-/** For what is made of more than single files. @throws Problem when a token is narrowed to some files of its repositories */
+/** For tools that tell of more than single files. @throws Problem when a token is narrowed to some files of its repositories */
 function requireWholeBrains({ reader }: Visit): void {
   if (reader.kind === "device") return;
   const { paths, kinds } = reader.token.scope;
@@ -86,20 +86,20 @@ function requireWholeBrains({ reader }: Visit): void {
     fail(forbidden, "This read token is narrowed to some files, and this tells of more: use brain_search.");
 }
 
-/** What was read, as the record of it tells. */
+/** A read, as it is recorded. */
 export interface ReadMade {
   /** What was called. */
   readonly tool: string;
   /** In the reader's words. */
   readonly question: string;
-  /** What was found, and how much of it is shown. */
+  /** How many results there were, and how many are shown. */
   readonly total: number;
   readonly shown: number;
 }
 
 /**
- * Records a read before it is answered: of a read token for its owner and against its day, of a device for whoever looks at it, without the
- * words of the question.
+ * Records a read before it is answered. A read token's goes to its owner and counts against its day; a device's goes to whoever looks at
+ * the device, without the words of the question.
  * @throws Problem rateLimited, or unauthorized when the token ended meanwhile; StoreUnavailable
  */
 export async function recordVisit({ core, reader, ip }: Visit, read: ReadMade): Promise<void> {
@@ -108,13 +108,13 @@ export async function recordVisit({ core, reader, ip }: Visit, read: ReadMade): 
   return recordDeviceRead(core, reader.device, { tool, total, shown, ip: ip() });
 }
 
-/** What is asked about: a repository's key, and a team by id or name; all that the reader may see without them. */
+/** What a question is about: a repository's key, and a team by id or name. Without them, all that the reader may see. */
 export interface About {
   readonly repo?: string | undefined;
   readonly team?: string | undefined;
 }
 
-/** The repository and the teams that are asked about, of a reader who may read all of a brain. @throws Problem */
+/** The repository and the teams of a question that needs whole brains. @throws Problem for a reader who may not read those */
 export function wholeBrainsOf(visit: Visit, { repo, team }: About) {
   requireWholeBrains(visit);
   return { repoKey: repoWithin(visit, repo), teams: teamsOf(visit, team) };

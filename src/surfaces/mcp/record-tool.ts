@@ -13,7 +13,7 @@ import { REPO, shortText, tool } from "./tool.ts";
 const MAX_TITLE_CHARS = 200;
 const MAX_RULE_CHARS = 1_000;
 const MAX_BODY_CHARS = 5_000;
-/** Room for the words around the entry. */
+/** Bytes for the words around the entry. */
 const NOTE_BYTES = 600;
 const USUAL_FILE = ".claude/brain/errors.md";
 
@@ -40,7 +40,7 @@ export const recordError = tool({
     const entry = `## ${date} – ${heading}\n\n${text}\n\n**Prevention rule:** ${rule}\n`;
     const { entries, skipped } = parseFile(entry);
     const [read, ...others] = entries;
-    // What cannot be read back would be no entry, or several, once it stands in the file.
+    // An entry that does not read back as one entry would be none, or several, once it stands in the file.
     if (!read || others.length > 0 || skipped > 0 || read.rule !== rule || read.title === "")
       return fail(
         invalid,
@@ -56,7 +56,7 @@ export const recordError = tool({
 /** A line without what looks like a secret: the file goes into the repository. */
 const clean = (text: string, most: number) => visibleLine(redactText(text.toWellFormed()).text, most);
 
-/** Where the entry belongs, and whether its like is there. */
+/** Says where the entry belongs, and whether there is one like it. */
 async function noteFor(visit: Visit, repoKey: string | undefined, fingerprint: string): Promise<string> {
   await freshenEntries(visit.core);
   const [{ id: teamId } = { id: "" }] = teamsOf(visit);

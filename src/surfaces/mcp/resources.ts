@@ -17,7 +17,7 @@ export const TEMPLATE = {
 
 const PAGE = 50;
 const MAX_URI_CHARS = 4_096;
-/** Room for the line that says whose words a file is. */
+/** Bytes for the line that says whose words a file is. */
 const NOTE_BYTES = 1_000;
 
 const uriOf = (repoKey: string, path: string) =>
@@ -30,7 +30,7 @@ const resourceOf = (repoKey: string, path: string) => ({
   mimeType: "text/markdown",
 });
 
-/** A file as a scope judges it; its kind is told when it is asked for. */
+/** A file as a scope judges it. Its kind is computed only when asked for. */
 const fileAt = (repoKey: string, path: string) => ({
   repoKey,
   path,
@@ -40,8 +40,8 @@ const fileAt = (repoKey: string, path: string) => ({
 });
 
 /**
- * The files that a reader may open, each once. There may be tens of thousands: what went before is remembered only where another team may
- * have the same.
+ * The files that a reader may open, each once. There may be tens of thousands, so a file is remembered only while a further team may have
+ * the same.
  */
 function* filesReached(visit: Visit): Generator<readonly [repoKey: string, path: string]> {
   const { teams, keep } = reachOf(visit);
@@ -63,7 +63,7 @@ export async function listResources(visit: Visit, cursor = "0") {
   const resources: ReturnType<typeof resourceOf>[] = [];
   let total = 0;
   for (const [repoKey, path] of filesReached(visit)) {
-    // Only the page's own are spelled.
+    // Only resources of this page are spelled out.
     if (total >= from && resources.length < PAGE) resources.push(resourceOf(repoKey, path));
     total++;
   }
@@ -74,7 +74,8 @@ export async function listResources(visit: Visit, cursor = "0") {
 }
 
 /**
- * A file of a current brain, from a line on, with whose words it is. The repository's key and the path may be percent-encoded or not.
+ * A file of a current brain, from a line on, with a note whose words it is. The repository's key and the path may be percent-encoded or
+ * not.
  * @throws Problem notFound when the reader reaches no such file, or it has no such line
  */
 export async function readResource(visit: Visit, uri: string) {
@@ -106,7 +107,7 @@ export async function readResource(visit: Visit, uri: string) {
   };
 }
 
-/** @returns "" for what is no encoding of a text */
+/** @returns "" where the text is not validly encoded */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -5,6 +5,6 @@ export const mcp = room({
   name: "mcp",
   tags: { MCP: "What coding agents ask by the Model Context Protocol." },
   endpoints: [mcpMessage],
-  // Of older versions; since then a device's reads stand with the device.
+  // An action of older versions. A device's reads are now recorded with the device.
   auditActions: { "mcp.read": { label: "Read by an agent (MCP)", did: "read by MCP, with" } },
 });

@@ -10,7 +10,7 @@ export interface Tool {
   /** For the model. */
   readonly description: string;
   readonly args: Schema;
-  /** What a read token may not call. */
+  /** Only for devices: a read token may not call it. */
   readonly deviceOnly?: true;
   readonly call: (visit: Visit, args: never) => Promise<Answer>;
 }

@@ -11,7 +11,7 @@ import type { Tool } from "./tool.ts";
 
 const TOOLS: readonly Tool[] = [brainSearch, brainBriefing, errorsRecurring, promptForLineTool, spendTool, recordError];
 
-/** Nothing is changed by any of them, nor asked of anybody outside. */
+/** No tool changes anything, or asks anybody outside. */
 const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 const listed = TOOLS.map(({ name, title, description, args }) => ({
@@ -24,14 +24,14 @@ const listed = TOOLS.map(({ name, title, description, args }) => ({
 
 const mayCall = (reader: Reader, tool: Tool | undefined) => !tool?.deviceOnly || reader.kind === "device";
 
-/** The tools that a reader may call, as `tools/list` tells of them. */
+/** The tools that a reader may call, in the form of `tools/list`. */
 export const listTools = (reader: Reader) => listed.filter((_, i) => mayCall(reader, TOOLS[i]));
 
 /** @returns undefined when the reader has no such tool */
 export const findTool = (reader: Reader, name: string): Tool | undefined =>
   TOOLS.find((tool) => tool.name === name && mayCall(reader, tool));
 
-/** What a tool answers; or what is wrong with its arguments, in words for the model. */
+/** The answer of a tool; or what is wrong with its arguments, in words for the model. */
 export async function callTool(visit: Visit, tool: Tool, args: unknown): Promise<Answer | { readonly wrong: string }> {
   const read = v.safeParse(tool.args, args ?? {}, { abortEarly: true });
   if (!read.success) {

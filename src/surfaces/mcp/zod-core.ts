@@ -1,2 +1,2 @@
-/** A piece of what the protocol needs, see load-protocol.ts. By name: of a library imported whole, everything would come along. */
+/** A part of the protocol's library, see load-protocol.ts. By name, because a whole import would bring everything along. */
 export { $ZodType } from "zod/v4/core";

@@ -1,2 +1,2 @@
-/** A piece of what the protocol needs, see load-protocol.ts. */
+/** A part of the protocol's library, see load-protocol.ts. */
 export { ZodType } from "zod/v4";

@@ -98,7 +98,7 @@ export function mountDisk(megabytes: number): Disk {
     flush: () => void execFileSync("sync", ["-f", path]),
     restorePower() {
       execFileSync("umount", [path]);
-      // As a disk of its own: where another test's processes have a view of what is mounted that they took before, the one that failed stays there.
+      // As another disk: processes of other tests, with an earlier view of the mounts, keep the failed one.
       const failed = image;
       image = `${failed}.on`;
       execFileSync("cp", ["--sparse=always", failed, image]);

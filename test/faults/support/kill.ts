@@ -16,8 +16,7 @@ export interface Round {
 }
 
 /**
- * One round: a server under load is ended by force at a moment of no significance, looked at, started again and sent
- * everything once more.
+ * One round: a server under load is ended by force at a random moment, looked at, started again and sent everything once more.
  * @param end ends the server; resolves when it is gone and the directory can be read again
  */
 export async function killRound(

@@ -13,7 +13,7 @@ interface Batch {
   readonly token: string;
   readonly body: Buffer;
   readonly gzip: boolean;
-  /** What must be found in the database once this batch was acknowledged. */
+  /** What the database must hold once this batch was acknowledged. */
   readonly held: Held;
   acknowledged: boolean;
 }

@@ -9,7 +9,7 @@ import { until, within } from "./process.ts";
 
 /* The real Litestream, and an S3 server to replicate to. */
 
-/** As docs/replicate.md has it: the replicator looks for what is new so often, and brings it away so often. */
+/** As docs/replicate.md has it: how often the replicator looks for what is new, and how often it copies that away. */
 export const LOOK_MS = 500;
 export const INTERVAL_MS = 500;
 
@@ -50,14 +50,17 @@ export interface Place {
   readonly name: string;
   /** Of one replica: its lines of Litestream's configuration, and the folder in which it arrives. */
   at(name: string): { readonly lines: readonly string[]; readonly folder: string };
-  /** What else befalls the place in a round; nothing befalls a directory. */
+  /** What happens to the place in a round; nothing happens to a directory. */
   fate(round: number): Fate;
   kill(): Promise<void>;
-  /** Answers again, where it did not. */
+  /** Makes it answer again. */
   mend(): Promise<void>;
 }
 
-/** Of the server that holds the replica: it stays, it is killed with the others, before them, or before them and is started again. */
+/**
+ * What happens to the server that holds the replica: it stays, it is killed with the others, before them, or before them and is started
+ * again.
+ */
 export type Fate = "stays" | "killed with them" | "killed before" | "killed, started again";
 const FATES: readonly Fate[] = ["killed with them", "killed before", "stays", "killed, started again"];
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { densestAt } from "../../../src/kit/strings.ts";
 
-/** The same, as it reads. */
+/** The same function, written plainly. */
 function plainly(text: string, words: readonly string[], span: number): number {
   const places = [...text.matchAll(/\p{L}+/gu)].flatMap(({ 0: word, index: at }) =>
     words.includes(word) ? [{ word, at }] : [],

@@ -8,7 +8,7 @@ import { startInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 const SOMETHING_ELSE = ["'x'", "'{}'", "'[1]'", "'null'", "'-1'"];
-/** What is no count and no instant, and what is rounded where it is read. */
+/** Values that are no count and no instant, and one that is rounded when it is read. */
 const NUMBERS = ["-1", "9007199254740993"];
 
 it.each<[table: string, column: string, problem: string, values?: readonly string[]]>([

@@ -5,7 +5,7 @@ import { recount, rolledUp } from "./recount.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 
-/** A clock that jumps whenever it is looked at: work in pieces takes a break at each, and each transaction is over its time. */
+/** A clock that jumps whenever it is read: work in pieces pauses at each piece, and each transaction is over its time. */
 function jumping(clock: { monotonic(): number } | Performance): void {
   let now = performance.now();
   const spy =

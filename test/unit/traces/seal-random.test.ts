@@ -10,7 +10,7 @@ import { ledgerFaults } from "../../support/ledger-faults.ts";
 const STEPS = 40;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** By session, by span, what was told of it last. */
+/** What was told last of each span, by session and span. */
 type Told = Map<string, Map<string, string>>;
 
 function stored(t: TestInstance, { deviceId }: TestDevice): Told {

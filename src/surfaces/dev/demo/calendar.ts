@@ -23,5 +23,5 @@ export interface DemoEvent {
   readonly happen: () => Promise<unknown>;
 }
 
-/** Sends a body to the API as a device does. @throws Error when it is refused: then the demo data is wrong */
+/** Sends a body to the API as a device does. @throws Error when it is refused, because then the demo data is wrong */
 export type Send = (device: number, path: string, body: object) => Promise<void>;

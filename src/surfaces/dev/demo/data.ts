@@ -1,6 +1,6 @@
 import { readAsset } from "../../../kit/assets.ts";
 
-/** What the demo team's agents were asked to do, and noted down: three repositories of an invented shop, in `src/assets/demo`. */
+/** What the demo team's agents were asked to do and wrote down, in three repositories of an invented shop; from `src/assets/demo`. */
 
 export const REPOS = {
   shop: "github.com/brightloom/shop",
@@ -9,7 +9,7 @@ export const REPOS = {
 } as const;
 export type Repo = keyof typeof REPOS;
 
-/** The machines, by number, and by what their person's address begins with whose they are. */
+/** The machines, by number. Each names its person by the beginning of their address. */
 export const DEVICES = [
   { label: "Mira's laptop", of: "mira" },
   { label: "Tomas's laptop", of: "tomas" },
@@ -59,14 +59,14 @@ export interface Lesson {
   readonly mark?: "⌛" | "⚠";
   readonly title: string;
   readonly file: string;
-  /** The branch whose commit brought it in, where the entry names the commit; otherwise it names the file alone. */
+  /** The branch whose commit brought the defect in, where the entry names that commit; otherwise it names the file alone. */
   readonly from?: string;
   readonly broke: string;
   readonly cause: string;
   readonly fix?: string;
   /** A Status line. */
   readonly status?: string;
-  /** One of `rules`: a lesson that came again is one class, whose rule stands under several entries. */
+  /** One of `rules`. A lesson that came again belongs to one class, whose rule stands under several entries. */
   readonly rule?: string;
 }
 
@@ -80,7 +80,7 @@ export function readTasks(): (Task & { readonly repo: Repo })[] {
 export const readLessons = () =>
   read<{ readonly rules: Readonly<Record<string, string>>; readonly lessons: readonly Lesson[] }>("lessons.json");
 
-/** What commands print that fail, by command; what files were and became, by path; what a model said in the end, by branch. */
+/** The output of failing commands, by command; files before and after, by path; a model's last words, by branch. */
 export const readSaid = () =>
   read<{
     readonly failed: Readonly<Record<string, string>>;

@@ -56,7 +56,7 @@ export function accountability({ core }: InstanceHandle, team: CreatedTeam, by: 
   ];
 }
 
-/** Takes out the earliest entry of the machine that nothing holds. */
+/** Erases the earliest entry of the machine that is under no hold. */
 async function erase(core: InstanceHandle["core"], by: Actor): Promise<void> {
   const target = resolveTarget(core, { entry: "1" });
   await carryOut(core, await requestErasure(core, target, "A customer's address in a prompt", by));

@@ -63,7 +63,7 @@ interface RequestPlan {
   readonly from?: string;
   readonly status?: Status;
   readonly note?: string;
-  /** Which of the earlier ones it says again. */
+  /** The earlier request that it repeats. */
   readonly again?: number;
 }
 
@@ -81,7 +81,7 @@ const ASKED: readonly RequestPlan[] = [
   { text: "Packs for Rust", from: "marketplace" },
 ];
 
-/** What people asked of the product, and what became of it. */
+/** What people asked of the product, and how it went on. */
 export function requests(instance: InstanceHandle, by: Actor, startAt: number): DemoEvent[] {
   const ids: string[] = [];
   return ASKED.map(({ text, from, status, note, again }, i) => ({
@@ -100,7 +100,7 @@ export function requests(instance: InstanceHandle, by: Actor, startAt: number): 
   }));
 }
 
-/** The newest figures of two devices, which met some of the same mistakes. */
+/** The newest figures of two devices that met some of the same mistakes. */
 export function pulses({ core }: InstanceHandle, team: CreatedTeam, startAt: number, send: Send): DemoEvent[] {
   const pulse = (device: number, minutesAgo: number, classes: readonly [number, number], counts: object) => ({
     at: startAt - minutesAgo * MINUTE_MS,

@@ -12,19 +12,19 @@ export interface Model {
   readonly share: number;
 }
 
-/** Draws whole numbers from 0 up to a bound, not included. */
+/** Draws a whole number from 0 up to a bound, exclusive. */
 export type Roll = (below: number) => number;
 
-/** Names of the semantic conventions for what a tool is given and gives back. */
+/** Attributes of the semantic conventions for a tool's input and output. */
 const INPUT = "gen_ai.tool.call.arguments";
 const OUTPUT = "gen_ai.tool.call.result";
 const ANSWER = "gen_ai.output.messages";
-/** Tokens that a conversation may hold; what is older is summed up. */
+/** Tokens that a conversation may hold; older ones are replaced by a summary. */
 const WINDOW = 180_000;
 /** Seconds until a model begins to answer. */
 const LATENCY = 2;
 
-/** How a turn goes. */
+/** The course of a turn. */
 interface Going {
   /** Whether what it runs ends badly. */
   readonly fails: boolean;
@@ -37,7 +37,7 @@ interface Going {
 export class SessionWriter {
   readonly prompts: Record<string, unknown>[] = [];
   readonly payloads: Record<string, unknown>[] = [];
-  /** Where its clock stands, milliseconds since the epoch. */
+  /** The time of its clock, milliseconds since the epoch. */
   at: number;
   costUsd = 0;
   readonly #spans: Record<string, unknown>[] = [];
@@ -75,7 +75,7 @@ export class SessionWriter {
     const [file, other] = [files[turn % files.length], files[(turn + 1) % files.length]] as [string, string];
     this.#chat(parent, 1);
     this.#tool(parent, "Read", { "file.path": file }, 1);
-    // Who writes the failing test first sees it fail.
+    // Whoever writes the failing test first sees it fail.
     const failure = this.#said.failed[command];
     if (failure !== undefined && !fails && turn === 0) this.#run(parent, command, failure);
     this.#chat(parent, 2);
@@ -104,7 +104,7 @@ export class SessionWriter {
     this.#tool(parent, "Bash", call, 30 + this.#roll(200));
   }
 
-  /** What a model says that has nothing more to say. */
+  /** A model's last words. */
   #reply(fails: boolean): string {
     const { command, message, files } = this.#task;
     if (fails) return `\`${command}\` still fails. What I changed is in \`${files[0]}\`; I stop here.`;
@@ -120,7 +120,7 @@ export class SessionWriter {
     return [root, ...this.#spans];
   }
 
-  /** A call of the model. The same usage goes out with the span and with telemetry, as agents do; its id tells that it is one. */
+  /** A call of the model. The same usage goes out with the span and with telemetry, as agents send it; its id shows that it is the same. */
   #chat(parent: string, n: number, answer?: string): void {
     const began = this.at;
     this.at += (15 + this.#roll(120)) * SECOND_MS;

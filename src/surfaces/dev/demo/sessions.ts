@@ -4,13 +4,13 @@ import { workday } from "./calendar.ts";
 import { type PlannedSession, REPOS, type Repo, readSaid, readTasks, type Task } from "./data.ts";
 import { type Model, type Roll, SessionWriter } from "./session.ts";
 
-/** The sessions of the demo team's agents over five weeks: the same every time but for the instant they lead up to. */
+/** The sessions of the demo team's agents over five weeks. They are the same every time, except for the instant that they lead up to. */
 
 /** When the sessions of a day begin (UTC), the first, the second, and so on. */
 const HOURS = [7.5, 10.5, 13.5] as const;
-/** A session may begin so much later. */
+/** Minutes by which a session may begin later. */
 const LATEST_MINUTES = 100;
-/** Those of the start's own day begin so long before it. */
+/** Minutes before the start at which the sessions of its own day begin. */
 const TODAY = [170, 110, 60] as const;
 /** Minutes between the machines of a team. */
 const APART = 7;
@@ -40,7 +40,7 @@ export interface DemoSession {
   /** As it is sent. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly labels: readonly Readonly<Record<string, unknown>>[];
-  /** Payloads of the telemetry that tells of it. */
+  /** Payloads of the telemetry about it. */
   readonly payloads: readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -25,7 +25,7 @@ const QUESTIONS = [
   { minutesAgo: 12, q: "webhook signature" },
 ];
 
-/** When each last looked at the dashboard; whoever acted did it then or before. */
+/** When each person last looked at the dashboard; none of them acted later. */
 const VISITS = [
   { name: "tomas", minutesAgo: 35 },
   { name: "mira", minutesAgo: 2 * 60 },

@@ -2,7 +2,7 @@ import { isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
 import type { DemoEvent, Send } from "./calendar.ts";
 import type { DemoSession } from "./sessions.ts";
 
-/** Which of the sessions something goes wrong with: counted from the newest, so that the overview's days show it. */
+/** Sessions with which something goes wrong, counted from the newest, so that the overview's days show it. */
 const LOST = 9;
 const LATE = 15;
 const STARTED_OVER = 5;
@@ -48,9 +48,9 @@ export class DemoStreams {
         this.#send(session.device, "/api/telemetry/ingest", { repoKey: session.repoKey, mode: "live", entries: sent }),
     });
     const at = session.endedAt + 2 * MINUTE_MS;
-    // A batch that arrives after its successor is a gap for as long as it is missing.
+    // A late batch leaves a gap until it arrives after its successor.
     if (fromNewest === LATE) return [deliver(at, entries.slice(6)), deliver(at + 30 * MINUTE_MS, entries.slice(0, 6))];
-    // An agent that lost its counter begins again at the numbers that are taken.
+    // An agent that lost its counter begins again at numbers that were used before.
     const over = entries.slice(0, 4).map((entry, i) => ({ ...entry, seq: i + 1 }));
     return [deliver(at, entries), ...(fromNewest === STARTED_OVER ? [deliver(at + MINUTE_MS, over)] : [])];
   }

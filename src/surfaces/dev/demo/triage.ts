@@ -7,7 +7,7 @@ import type { InstanceHandle } from "../types.ts";
 import type { DemoEvent } from "./calendar.ts";
 import { actorOf } from "./team.ts";
 
-/** Who took errors on: some were resolved, of which one came again and is taken on by somebody else. */
+/** What people did about errors: some were resolved; one of those came again, and somebody else takes it on. */
 export function triage({ core }: InstanceHandle, team: CreatedTeam, startAt: number): DemoEvent[] {
   const { teamId } = team;
   /** Acts on the error whose prevention rule holds a word. */

@@ -10,7 +10,7 @@ import { control } from "./route.ts";
 const RequestBody = v.strictObject({
   version: v.string(),
   platform: v.optional(v.string(), "win32"),
-  /** Where it is fetched from; a few bytes served by the instance itself unless named. */
+  /** The address of the file; by default the instance itself serves a few bytes. */
   url: v.optional(v.string()),
   sha512: v.optional(v.string()),
   withdraw: v.optional(v.boolean(), false),
@@ -39,7 +39,7 @@ export const releasesRoute = control(
 
 const add = (core: Core, requested: Parameters<typeof addRelease>[1]) => addRelease(core, requested, SYSTEM);
 
-/** Registers a file of a few bytes that follow from the version. */
+/** Registers a file of a few bytes, which depend on the version. */
 async function withFile(core: Core, installer: Parameters<typeof addRelease>[1]) {
   const name = `Reckon-Setup-${installer.version.replace(/[^\w.+-]/g, "-").slice(0, 100)}.exe`;
   const file = join(core.store.directory, name);

@@ -6,7 +6,7 @@ export interface ControlCall<B = unknown> {
   readonly local: LocalInstance;
   readonly body: B;
   readonly query: URLSearchParams;
-  /** What stands for `:id` in the path. */
+  /** The value for `:id` in the path. */
   readonly id: string;
 }
 
@@ -22,7 +22,7 @@ export interface Declared {
   handle(call: ControlCall): object | Promise<object>;
 }
 
-/** Declares a control route. Members of a body that it does not know are refused: a misspelt one would do nothing. */
+/** Declares a control route. Unknown members of a body are refused, because a misspelt one would do nothing. */
 export function control<S extends v.GenericSchema | undefined = undefined>(
   spec: Omit<Declared, "handle" | "body"> & { readonly body?: S },
   handle: (call: ControlCall<S extends v.GenericSchema ? v.InferOutput<S> : undefined>) => object | Promise<object>,

@@ -11,7 +11,7 @@ import type { LocalInstance } from "../types.ts";
 import { control } from "./route.ts";
 import { describeTeam } from "./team.ts";
 
-/** How the instance stands. */
+/** The state of the instance. */
 export async function describeState({ core, clock, credentials, kept, faults, journal }: LocalInstance) {
   const devices = listDevices(core, credentials.teamId).toReversed();
   const ids = devices.map(({ id }) => id);

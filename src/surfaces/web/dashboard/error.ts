@@ -28,7 +28,7 @@ function cameFrom({ header, baseUrl, path, href }: PageCall): string | undefined
 
 const MAX_TEAMS = 5;
 
-/** Links name no team: what somebody was sent may be another's of theirs. */
+/** Links name no team: what somebody was sent may belong to another of their teams. */
 function otherTeams(call: PageCall, status: number): Content {
   const { session, path, params, query } = call;
   if (!session?.team || (status !== 404 && status !== 403) || Object.keys(params).length + query.size === 0)

@@ -8,7 +8,7 @@ import { layout } from "../ui/layout.ts";
 import { tabs } from "../ui/parts.ts";
 import { navigation } from "./navigation.ts";
 
-/** Of what was delivered a moment ago nobody needs to be told. */
+/** A shorter delay of lists and sums is not worth telling. */
 const MAX_LAG_MS = 10 * SECOND_MS;
 
 interface Framed {
@@ -53,7 +53,7 @@ export function frame(call: PageCall, { title, main, wide }: Framed): Html {
   });
 }
 
-/** That another server serves the team, on every page of it. */
+/** Says on every page of a team that another server serves it. */
 function movedNote({ core }: PageCall, teamId: string): Content {
   const moved = findTeam(core, teamId)?.movedTo;
   return moved
@@ -61,7 +61,7 @@ function movedNote({ core }: PageCall, teamId: string): Content {
     : undefined;
 }
 
-/** That lists and sums lack some of what was delivered, as while a long record is read after an upgrade. */
+/** Says that lists and sums lack some of what was delivered, as while a long record is read after an upgrade. */
 function unreadNote({ core }: PageCall): Content {
   return lagOf(core) > MAX_LAG_MS
     ? html`<div class="flash warn" role="status">Not all that was delivered is read yet, as after an upgrade: lists and sums lack some of it. Reload the page in a while.</div>`

@@ -58,7 +58,7 @@ export function navigation(call: PageCall, session: SessionPrincipal): Navigatio
   return { items, tabs: { label: here.group, list } };
 }
 
-/** The place that an address lies in: of several, the one that says most of it. */
+/** The place that an address lies in; of several, the one with the longest path. */
 function placeOf(address: string, seen: readonly Place[]): Place | undefined {
   const around = seen.filter(({ path }) => address === path || address.startsWith(`${path}/`));
   return around.sort((a, b) => b.path.length - a.path.length)[0];

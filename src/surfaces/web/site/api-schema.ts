@@ -39,7 +39,7 @@ const MIN_SAME = 3;
 export function membersOf(schema: Schema, follow: (schema: Schema) => Schema): Member[] {
   const found: Member[] = [];
   const listed = new Map<string, string>();
-  /** Where the members of what a path holds were listed before; else notes that they are listed here. */
+  /** The path under which the members of this object were listed before; if there is none, notes that they are listed here. */
   const sameAs = (at: Schema, path: string): string | undefined => {
     const inner = innermost(at, follow);
     if (Object.keys(inner.properties ?? {}).length < MIN_SAME) return undefined;
@@ -82,7 +82,7 @@ function innermost(schema: Schema, follow: (schema: Schema) => Schema): Schema {
   return one.type === "array" && one.items ? innermost(one.items, follow) : one;
 }
 
-/** Of a schema that may also be null, what it is otherwise. */
+/** A schema that may also be null, without the null. */
 function nonNull(schema: Schema, follow: (schema: Schema) => Schema): Schema {
   const others = (schema.anyOf ?? []).map(follow).filter(({ type }) => type !== "null");
   return others.length === 1 && others[0] ? others[0] : schema;

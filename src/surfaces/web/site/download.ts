@@ -12,7 +12,7 @@ const NONE =
   "Nothing is published here to download. Agents and scripts need nothing: they talk to this server over HTTP.";
 const POINTER = "/api/download/latest";
 
-/** Quoted: to zsh, a question mark stands for files. */
+/** Quoted, because zsh takes a question mark for a pattern of file names. */
 const pointerCommand = ({ baseUrl }: Visit) => `curl '${baseUrl}${POINTER}?platform=win32'`;
 
 const sizeOf = (one: Release) => (one.bytes === null ? "size not known" : bytes(one.bytes));

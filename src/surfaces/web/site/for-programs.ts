@@ -19,7 +19,7 @@ const HOW: readonly string[] = [
 
 const linkOf = (base: string) => (one: IndexedPage) => `[${one.title}](${base}${twinOf(one.path)}): ${one.summary}`;
 
-/** Of the packs, so many stand in the overview. */
+/** Packs in the overview, at most. */
 const BEST_PACKS = 20;
 
 function keptText(call: Visit, body: string, { media = TEXT, cache = "public, max-age=300" }) {

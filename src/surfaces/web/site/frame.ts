@@ -62,7 +62,7 @@ function placeOf(path: string): string | undefined {
 export function siteFrame(call: Visit, { title, summary, main, twin, look }: Framed): Html {
   const { href, session, flash, baseUrl } = call;
   const here = placeOf(call.path);
-  // A way to nothing would promise what is not there.
+  // A link to an empty page would promise what is not there.
   const leads = (path: string) => path !== DOWNLOAD_PATH || hasDownload(call.core);
   const link = (path: string, label: string, current: boolean) =>
     html`<a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}</a>`;

@@ -20,7 +20,7 @@ import { publicPage } from "./rendition.ts";
 
 /** One pack: what it holds, how far to trust it and why, how to install it. All of its text is other people's. */
 
-/** Of a pack with very many files, so many are listed. */
+/** Files of a pack that are listed, at most. */
 const MAX_FILES = 100;
 const MAX_VERSIONS = 50;
 

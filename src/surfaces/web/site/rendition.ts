@@ -43,7 +43,7 @@ export function publicPage(spec: Spec, render: (call: Visit) => Rendered): Page[
   const answer = (call: Visit) => answerPublic(spec, render, call);
   const look = { method: "GET", access: "anyone", formless: true, renderError } as const;
   const own = page({ id: spec.id, path: spec.path, ...look }, answer);
-  // Where the last part of the path varies, the twins are among its values.
+  // A path whose last part varies matches the twins' addresses as well.
   if (/:\w+$/.test(spec.path)) return [own];
   const path = twinOf(spec.path) as `/${string}`;
   return [own, page({ id: `${spec.id}Markdown`, path, ...look }, answer)];

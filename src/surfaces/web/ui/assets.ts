@@ -9,7 +9,7 @@ const CSS = "text/css; charset=utf-8";
 const SCRIPT = "src/surfaces/web/ui/script.js";
 const JS = "text/javascript; charset=utf-8";
 
-/** A file of both without what only the dashboard has, which stands between comments of that name. */
+/** A file for both kinds of pages, without the parts that it marks as the dashboard's by comments. */
 const withoutDashboard = (text: string): string =>
   text.replace(/^ *(?:\/\/|\/\*) <dashboard>[\s\S]*? <\/dashboard>.*\n/gm, "");
 
@@ -74,7 +74,7 @@ export const assets: Page = page(
     if (!Object.hasOwn(FILES, name)) fail(notFound, "There is nothing at this address.");
     const { text, digest } = asset(name);
     const etag = `"${digest}"`;
-    // An address from before an upgrade is answered with what there is now, and not kept.
+    // An old address, as from before an upgrade, gets the present content, which is not to be kept.
     const keep = params.digest === digest ? "public, max-age=31536000, immutable" : "no-cache";
     const headers = [
       ["cache-control", keep],

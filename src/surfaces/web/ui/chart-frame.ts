@@ -76,7 +76,7 @@ export function chartFrame(chart: Chart, scale: ScaleLinear<number, number>, dra
   const { title, summary, days, series } = chart;
   if (days.length === 0) return html`<p class="says">${title}: no data yet.</p>`;
   const whole = days.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)));
-  // Nobody has half a session.
+  // Only whole numbers for whole things: nobody has half a session.
   const ticks = scale.ticks(4).filter((tick) => !whole || Number.isInteger(tick));
   const id = `chart-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<figure class="chart"><figcaption><span class="chart-title">${title}</span>${series.length > 1 && legend(series)}</figcaption>

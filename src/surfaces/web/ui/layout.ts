@@ -13,7 +13,7 @@ export interface NavItem {
   readonly group?: string | undefined;
 }
 
-/** What was just done, or went wrong. */
+/** A message about what was just done, or went wrong. */
 export interface Flash {
   readonly kind: "done" | "warn" | "wrong";
   readonly text: Content;

@@ -61,7 +61,7 @@ export function table<Row>({ caption, columns, rows, empty, narrow, dense, foot:
 <tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${shown.map((column) => cell(column, row))}</tr>\n`)}</tbody>${sums && foot(shown, sums)}</table></div>`;
 }
 
-/** The last row; what it is of stands in its first cell. */
+/** The last row. Its first cell says what it sums. */
 function foot(columns: readonly Column<never>[], [name, ...sums]: readonly Content[]): Html {
   const cells = sums.map((sum, i) => {
     const { label, ...column } = columns[i + 1] as Column<never>;
@@ -85,7 +85,7 @@ function cell<Row>(column: Column<Row>, row: Row): Html {
   const shared = attributes({ class: classOf(column), "data-label": hidden ? undefined : label });
   const content = column.cell(row);
   const shown = numeric && typeof content === "number" ? number(content) : content;
-  // What is cut for room loses its end, on whichever side that is.
+  // Text that is cut for room loses its end, on whichever side that is.
   if (heading) return html`<th role="rowheader" scope="row" dir="auto"${shared}>${shown}</th>`;
   return html`<td role="cell"${shared}>${shown}</td>`;
 }

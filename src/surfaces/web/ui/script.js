@@ -244,7 +244,7 @@
 
   const streamOf = (part) => (part.dataset.liveEvents ?? "").split("?")[0];
 
-  /** Follows what stands on the page, while it is seen: browsers have few connections for all their tabs. */
+  /** Follows the parts of the page that change, while the page is seen: browsers have few connections for all their tabs. */
   function followLive() {
     const parts = window.EventSource && !document.hidden ? all("[data-live-events][id]") : [];
     for (const [path, stream] of streams)
@@ -282,7 +282,7 @@
       tries = 0;
     });
     source.addEventListener("error", () => {
-      // The browser itself comes again where the connection broke; not where it was refused.
+      // After a broken connection the browser itself tries again; not after a refusal.
       if (source.readyState !== EventSource.CLOSED || tries >= MAX_RETRIES) return;
       timer = setTimeout(() => {
         const part = document.getElementById(id);
@@ -291,7 +291,7 @@
     });
   }
 
-  /** @returns whether it was done, or need not be: not while somebody marks a text, writes, or opened something since */
+  /** @returns false where it is to be tried again: somebody marks a text, writes in a field, or opened something meanwhile */
   async function refreshPart(id) {
     const old = document.getElementById(id);
     if (!old) return true;
@@ -314,7 +314,7 @@
     return true;
   }
 
-  /** Where an element stands: below what is named, the how-manieth of its kind. */
+  /** The place of an element: the nearest element around it with an id, and its number among those of its kind there. */
   function placeIn(part, element) {
     const named = element.parentElement?.closest("[id]") ?? part;
     return `${named.id} ${[...named.querySelectorAll(element.localName)].indexOf(element)}`;
@@ -446,7 +446,7 @@
     form.submit();
   }
 
-  // Whoever signs in goes on to the very place that a link named: browsers tell servers of no "#".
+  // Browsers send no "#" to servers: this keeps the place on the page that a link named while somebody signs in.
   function keepPlace() {
     const { hash } = location;
     for (const { form, value } of all("input[name=next]"))

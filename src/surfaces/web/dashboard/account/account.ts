@@ -75,7 +75,7 @@ ${section({
       {
         label: "Actions",
         hidden: true,
-        // The form is of the team that is looked at.
+        // The form applies to the team that is selected.
         cell: ({ id, name }) =>
           id === session.team?.id &&
           confirmButton(call, {

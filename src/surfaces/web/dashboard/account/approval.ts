@@ -47,7 +47,7 @@ function lookUp({ core, session, ip }: Person, typed: string): Authorization {
   try {
     return getAuthorization(core, typed);
   } catch (error) {
-    // Whoever enters a code that was answered or has expired had a right one: a double click is no guess.
+    // A code that was answered or has expired was a right one: entering it again, as by a double click, is no guess.
     if (error instanceof Problem && error.status === 404) countWrong();
     throw error;
   }

@@ -71,7 +71,7 @@ const REMOVE = formSpec({
 /** Whether somebody has a password: who comes by single sign-on alone has none. */
 export const hasPassword = ({ core, session }: Person) => getUser(core, session.userId).passwordHash !== null;
 
-/** Somebody who comes by single sign-on alone has none to say. */
+/** The field for the password. Somebody who comes by single sign-on alone has none. */
 const passwordField = (call: Person) =>
   hasPassword(call) ? { current: { required: true } } : { current: false as const };
 
@@ -183,7 +183,7 @@ ${section({
   return frame(call, { title: "Add an authenticator app", main });
 }
 
-/** Recovery codes, once; or straight back where there were some before. */
+/** Shows recovery codes, once; or goes straight back where there were some before. */
 function addedReply(call: Person, codes: readonly string[], done: string): Html | PageReply {
   if (codes.length === 0) return redirect(PATH, done);
   const main = html`${pageHead({ title: "Recovery codes", intro: "Keep them where you keep what must not get lost. They are shown this once; each works once." })}

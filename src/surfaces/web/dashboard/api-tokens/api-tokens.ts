@@ -58,7 +58,7 @@ const API_TOKEN = formSpec({
 
 function tokensPage(call: Admin, error?: FormError): Html {
   const { core, session, href } = call;
-  // Those that can be revoked come first: none of them may stand behind what is shown.
+  // Tokens that can be revoked come first, so that none of them is beyond what is shown.
   const tokens = listApiTokens(core, session.team.id).toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)));
   const main = html`${pageHead({
     title: TITLE,

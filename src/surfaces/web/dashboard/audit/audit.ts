@@ -107,7 +107,7 @@ const KINDS = {
   system: "as configured",
 } as const;
 
-/** A command with an id is one that a token ran from elsewhere. */
+/** A command with an id was run from elsewhere, with that token. */
 function whence(core: Core, { teamId, actorKind, actorId, actorLabel }: StoredEvent) {
   if (actorKind === "user") return nowCalled(core, teamId, actorId, actorLabel);
   return actorKind === "command" && actorId !== null ? "from elsewhere" : KINDS[actorKind];

@@ -60,7 +60,7 @@ export function whatWasDone(core: Core, { action, teamId, targetKind, targetLabe
   return html`${did} <strong>${target.slice(0, MAX_CHARS)}</strong>${now && ` (${now})`}`;
 }
 
-/** By what address a person goes now, where it is another than an event has: that may be somebody else's by now. */
+/** The address that a person has now, where it is another than the event's: that one may be somebody else's by now. */
 export function nowCalled(core: Core, teamId: string | null, id: string | null, label: string | null): string | null {
   const email = id === null ? undefined : nameOf(core, teamId, id);
   return email === undefined || email === label ? null : `now ${email}`;
@@ -74,7 +74,7 @@ export function detailWords(core: Core, { detail, teamId }: StoredEvent): string
 
 /** How something of the event's team is called by now. */
 function nameOf(core: Core, teamId: string | null, id: string): string | undefined {
-  // Operators alone see what is of no team.
+  // Only operators see events that belong to no team.
   if (teamId === null) return id.startsWith("usr_") ? findUser(core, id)?.email : undefined;
   if (id.startsWith("usr_")) return findMember(core, teamId, id)?.email;
   if (id.startsWith("dev_")) return findDeviceOf(core, teamId, id)?.label ?? undefined;
@@ -83,7 +83,7 @@ function nameOf(core: Core, teamId: string | null, id: string): string | undefin
 
 type Naming = (id: string) => string | undefined;
 
-/** What an object says: of what is not so it says nothing. */
+/** The members of an object in words. Empty and false ones are left out. */
 const partsOf = (parts: object, naming: Naming) =>
   Object.entries(parts)
     .filter(([name, value]) => !HIDDEN.has(name) && !isDigest(name, value) && (value ?? "") !== "" && value !== false)

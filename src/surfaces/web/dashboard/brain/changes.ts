@@ -39,7 +39,7 @@ export async function changesPage(call: Member): Promise<Html> {
   const { core, session } = call;
   const team = session.team.id;
   const choice = versionsToChoose(call, repo, path);
-  // Of a file, its last change, unless it is told since when.
+  // Of one file its last change is shown, unless the address says since when.
   const last = path !== undefined && fromIn(call) === undefined ? choice[0] : listFiles(core, team, repo)?.snapshot;
   const to = snapshotIn(call, "to") ?? last?.snapshotId;
   if (to === undefined) throw noSuchRepository();

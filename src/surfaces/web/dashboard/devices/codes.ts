@@ -189,7 +189,7 @@ const mintFleet = (call: PageCall<"admin">) =>
 
 export const codePages = [
   page({ id: "mintCode", method: "POST", path: "/devices/codes", access: "member", narrows: true }, mint),
-  // Where the browser stands after minting: asking again must not mint again.
+  // The address of the browser after minting: opening it again must not mint again.
   page({ id: "mintedCode", method: "GET", path: "/devices/codes", access: "member", narrows: true }, () =>
     redirect("/devices"),
   ),

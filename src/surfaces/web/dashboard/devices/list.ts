@@ -88,7 +88,8 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
           value?.toLowerCase().includes(text),
         )),
   );
-  // Devices stand newest first and so do their ids; a page begins below the last one's, which may have gone from the list since.
+  // Devices are listed newest first, and so are their ids. A page begins below the id where the page before ended; that device may be gone
+  // from the list since.
   const after = query.get("after") ?? "";
   const from = after === "" ? 0 : found.filter(({ id }) => id >= after).length;
   const shown = deviceOverview(core, found.slice(from, from + PAGE_SIZE));

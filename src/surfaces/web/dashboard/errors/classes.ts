@@ -98,7 +98,7 @@ export function cameAgainNote(call: Member, fingerprint: string): Content {
   const events = timelineOf(call.core, call.session.team.id, fingerprint);
   const at = events.findIndex(({ kind }) => kind === "came-again");
   const came = events[at];
-  // What was said of it since has been said knowing that.
+  // Whatever people said after that was said knowing that it came again.
   if (
     !came ||
     events.slice(0, at).some(({ kind, entryId }) => entryId === 0 && (kind === "resolved" || kind === "snoozed"))

@@ -31,7 +31,7 @@ async function errorsPage(call: Member): Promise<Html> {
   const params = readParams(PARAMS, query);
   const repoKey = repoKeyIn(params.repo);
   const repos = listRepositories(core, team).map((repository) => repository.repoKey);
-  // What the page is of: figures, list and chart are all of it. What is chosen besides narrows the list.
+  // Filters of the whole page: figures, list and chart. All others narrow only the list.
   const of = { repoKey, kind: params.kind };
   const counts = await countClasses(core, team, of);
   if (counts.entries === 0 && repoKey === undefined && of.kind === undefined)

@@ -46,7 +46,7 @@ const TAB_NAMES = Object.keys(TABS) as Tab[];
 /** Columns whose first click puts the least first. */
 const RISING = ["title", "state"];
 
-/** What narrows the list; what cannot be understood does not. */
+/** Parameters that narrow the list; a value that cannot be understood does not. */
 export const PARAMS = {
   repo: text(1_024),
   q: text(MAX_TEXT),
@@ -96,7 +96,7 @@ export async function listSection(call: Member, params: ErrorParams, causes: Att
       limit: PAGE,
     });
   const found = await pageAt(call.query.get("cursor") ?? undefined);
-  // All of what was there may be in another state by now, which says nothing of what is before it.
+  // All rows of this page may have another state by now. The list then begins anew, where there may be rows.
   const page = found.rows.length === 0 ? await pageAt(undefined) : found;
   const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
   const shown = listFilters(call, params, causes);
@@ -228,7 +228,7 @@ function titleCell(call: Member, row: Row): Html {
   return html`<a href="${errorHref(call, row)}">${short(title, MAX_TITLE)}</a> ${kind !== "error" && html`${kindBadge(kind as DefectKind)} `}<small class="muted"><bdi>${short(repoName(repoKey), 60)}${others > 0 && ` +${others}`}</bdi></small>`;
 }
 
-/** Of the session that its newest entry is put down to, where that counts. */
+/** The model of the session that its newest entry is put down to, where that link counts. */
 function modelCell({ core, session }: Member, entryId: number): Content {
   const cause = linksOfEntry(core, session.team.id, { id: entryId }).find(({ counts, model }) => counts && model);
   return cause?.model ? short(cause.model, 40) : none;

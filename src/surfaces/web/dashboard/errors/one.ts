@@ -40,7 +40,7 @@ export function defectOf({ core, session, params }: Member): Defect {
 const timesOf = ({ core, session }: Member, { fingerprint }: Defect): number =>
   wholeClass.sums(core, session.team.id, onWire(fingerprint)).occurrences;
 
-/** What is said of an entry: of its class where that has no other. */
+/** The panel's subject: an entry, or its class where it is the only entry. */
 export function triagedEntry(call: Member, defect: Defect, times = timesOf(call, defect)): Triaged {
   const teamId = call.session.team.id;
   const fingerprint = onWire(defect.fingerprint);
@@ -51,7 +51,7 @@ export function triagedEntry(call: Member, defect: Defect, times = timesOf(call,
   return { subject, path: `/errors/${defect.id}`, standing, fileSays: "the errors file says so", classOwner };
 }
 
-/** Those of the class before and after an entry. */
+/** Links to the entries of the class before and after an entry. */
 function ways(call: Member, defect: Defect): Content {
   const { older, newer } = wholeClass.beside(call.core, call.session.team.id, defect);
   return html`${older && buttonLink("← Previous", call.href(`/errors/${older}`), { small: true })}${newer && buttonLink("Next →", call.href(`/errors/${newer}`), { small: true })}`;

@@ -11,13 +11,13 @@ import { link, type Query } from "../shared/links.ts";
 /** How many entries came new, and how many again. */
 
 const MAX_WEEKS = 26;
-/** Shorter than this, days are shown. */
+/** With fewer weeks than this, days are shown. */
 const MIN_WEEKS = 4;
 const WEEK_DAYS = 7;
 
 /** Entries of some days: those that began a class, and the others. */
 export interface Course {
-  /** Oldest first, the last one ends today; from where the first entry is. */
+  /** Oldest first, from the first entry on; the last one ends today. */
   readonly spans: readonly CourseSpan[];
   readonly unit: "day" | "week";
 }
@@ -47,7 +47,7 @@ export async function courseOf(
   const spans = Array.from({ length: count }, (_, i): CourseSpan => {
     const last = today - (count - 1 - i) * length;
     const [begin, end] = [dateOfDay(last - length + 1), dateOfDay(last)];
-    // Tomorrow is today somewhere.
+    // Includes tomorrow, which has begun somewhere.
     const until = i === count - 1 ? dateOfDay(today + 1) : end;
     const within = all.filter(({ date }) => date >= begin && date <= until);
     const sum = within.reduce((total, day) => total + day.count, 0);

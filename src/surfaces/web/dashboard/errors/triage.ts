@@ -31,7 +31,7 @@ import { nameOf, snoozeText, stateBadge } from "./labels.ts";
 const MAX_COMMENT_CHARS = 4_000;
 const MAX_URL_CHARS = 500;
 
-/** What a panel is of. */
+/** The subject of a panel. */
 export interface Triaged {
   readonly subject: Subject;
   /** Where its page is, within this site. */
@@ -200,7 +200,7 @@ async function ownerPart(call: Member, shown: Triaged, error: FormError | undefi
   if (team.role === "viewer") return html`<p>${owner ? nameOf(owner) : "nobody"}</p>${ofClass}`;
   const people = (await listMembers(call.core, team.id)).filter(({ disabledAt }) => disabledAt === null);
   const known = people.map((person) => ({ value: person.userId, label: nameOf({ ...person, id: person.userId }) }));
-  // Somebody who left stays to be seen.
+  // An owner who left the team stays to be seen.
   if (owner && !people.some((person) => person.userId === owner.id))
     known.push({ value: owner.id, label: nameOf(owner) });
   const options = [{ value: "", label: "nobody" }, ...known, ...moreMembers(call, "reckon error assign")];
@@ -220,7 +220,7 @@ async function ownerPart(call: Member, shown: Triaged, error: FormError | undefi
   })}</div>${ofClass}${owner?.id !== userId && html`<div class="actions">${take}</div>`}`;
 }
 
-/** The list of errors names the class's owner: an entry that is nobody's own must not look as if nobody were on it. */
+/** Names the class's owner on an entry of it: an entry without an owner must not look as if nobody had taken it on. */
 const classOwnerLine = (call: Member, { subject, classOwner }: Triaged): Content =>
   classOwner &&
   html`<p class="triage-line muted">${short(nameOf(classOwner), 60)} is on <a href="${call.href(`/errors/classes/${subject.fingerprint}`)}">the whole class</a></p>`;
@@ -242,7 +242,7 @@ function trackerLink(tracker: string): Html {
   return html`<p class="triage-line"><a href="${tracker}" rel="noopener noreferrer nofollow">${short(host + pathname.replace(/\/$/, ""), 120)}</a></p>`;
 }
 
-/** Who did something: by name where it is somebody that there is. */
+/** Who did something: by name while the person exists. */
 export function whoOf({ core }: Member, { actorId, actorLabel }: Pick<TimelineEntry, "actorId" | "actorLabel">): Html {
   const person = ownersOf(core, [actorId]).get(actorId ?? "");
   return html`<span title="${person?.email ?? actorLabel}">${short(person ? nameOf(person) : actorLabel, 60)}</span>`;

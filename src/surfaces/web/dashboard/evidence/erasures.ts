@@ -18,7 +18,7 @@ const MAX_TEXT = 120;
 
 export const erasuresIn = ({ core, session }: Member): ErasureState[] => erasuresOf(core, session.team.id, MOST);
 
-/** What an erasure is of; of people and sessions nothing is named. */
+/** The target of an erasure in words. People and sessions are not named. */
 function whatOf({ core }: Member, { target }: ErasureState): string {
   const device = (id: string) => deviceFinder(core)(id)?.label ?? id;
   if (target.kind === "person") return `person ${target.personId}`;

@@ -45,7 +45,7 @@ interface Flaws {
   readonly rollbacks: number;
   /** Entries that never arrived. */
   readonly missing: number;
-  /** Gaps that were filled later, of those that the newest flags tell of. */
+  /** How many of the gaps that the newest flags tell of were filled later. */
   readonly healed: number;
 }
 

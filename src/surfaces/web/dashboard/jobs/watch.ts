@@ -49,7 +49,7 @@ function backupConcern(core: Parameters<typeof staleBackup>[0], href: string): C
     const title = stale.last === null ? "None was made yet" : "The last one is over 2 days old";
     return { kind: "warn", what, title, href, at: stale.last };
   } catch {
-    // Whoever made it left a note that the server may not read.
+    // There is a note of the last backup, but the server may not read it.
     return { kind: "warn", what, title: "When the last one was made cannot be read", href, at: null };
   }
 }

@@ -14,7 +14,7 @@ const HANDLERS: readonly (readonly [id: string, method: "GET" | "POST", path: `/
     ["AddChannel", "POST", "", addChannel],
     ["Channel", "GET", "/:id", (call, scope) => channelPage(call, scope)],
     ["ChannelEvents", "POST", "/:id/events", changeEvents],
-    // What a form led to is not there for who comes back to its address.
+    // The page that a form led to is shown once: whoever opens its address again is sent to the channel.
     ["TestedChannel", "GET", "/:id/test", (call, { base }) => redirect(`${base}/${call.params.id}`)],
     ["TestChannel", "POST", "/:id/test", test],
     ["RotatedChannel", "GET", "/:id/rotate", (call, { base }) => redirect(`${base}/${call.params.id}`)],

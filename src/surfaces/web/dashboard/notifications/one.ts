@@ -164,7 +164,7 @@ export const changeEvents = (call: Call, scope: Scope) =>
     (error) => channelPage(call, scope, { error }),
   );
 
-/** The boxes of the form, each by itself: who ticks one takes back nothing that somebody else ticked meanwhile. */
+/** The boxes of the form, each as a value of its own: ticking one must not undo what somebody else ticked meanwhile. */
 const boxesOf = ({ teamId }: Channel, ticked: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(eventOptions(teamId).map(({ value }) => [value, ticked.includes(value) ? "on" : ""]));
 

@@ -16,7 +16,7 @@ export const teamScope = ({ session }: PageCall<"admin">): Scope => ({
   title: "Notifications",
 });
 
-/** Not below the settings, whose place in the navigation would be marked as well. */
+/** Not below the settings, because their place in the navigation would be marked as well. */
 export const installationScope = (): Scope => ({
   base: "/installation-notifications",
   teamId: null,

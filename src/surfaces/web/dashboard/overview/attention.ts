@@ -10,14 +10,14 @@ import type { Member } from "../shared/call.ts";
 
 /** What somebody should look at: each place says what it has, and the most urgent of all stands first. */
 
-/** Single happenings are shown for so many days, today included, as many as the figures above are of; a condition that lasts is always shown. */
+/** Single happenings are shown for so many days, today included, as in the figures above. A condition that lasts is always shown. */
 const RECENT_DAYS = 7;
 const SHOWN = 10;
 const SHOWN_OF_A_KIND = 4;
 
 export interface Attention {
   readonly count: number;
-  /** Those that have anything to say. */
+  /** The places that have anything to say. */
   readonly all: readonly Concerns[];
   /** A few of each, most urgent first. */
   readonly list: readonly Concern[];
@@ -30,12 +30,12 @@ export async function attentionOf(call: PageCall<"person">): Promise<Attention> 
   const all: Concerns[] = [];
   const yieldNow = cooperative(call.core.clock);
   for (const { watch } of placesFor(call, call.session)) {
-    // Of places that concern a team none is for who is in none.
+    // A place that concerns a team is not asked for somebody who is in none.
     if (watch) all.push(...(await watch(call as Member, since, SHOWN_OF_A_KIND)));
     await yieldNow();
   }
   const said = all.filter(({ count }) => count > 0);
-  // The first of each kind, then the second: none pushes out another.
+  // The first of each kind, then the second: no kind pushes out another.
   const ranked = said.flatMap(({ list }) => list.map((one, rank) => ({ one, rank }))).sort((a, b) => a.rank - b.rank);
   return {
     count: said.reduce((sum, { count }) => sum + count, 0),

@@ -70,7 +70,7 @@ function betterOrWorse({ days }: Period, now: number, before: number): Html {
   return html` <span class="delta words ${looks}">${words} in the ${days} days before</span>`;
 }
 
-/** What has no price is never shown as nothing. */
+/** Usage without a price is never shown as $0. */
 function spendTile(call: Member, period: Period, seen: Seen): Stat {
   const { course: cost, priced, perSession, reported, prices } = seen.spend;
   const known = priced.some((usd) => usd !== null);
@@ -96,7 +96,7 @@ function spendTile(call: Member, period: Period, seen: Seen): Stat {
 }
 
 function errorsTile(call: Member, period: Period, { errors }: Seen): Stat {
-  // Of errors files alone, as `errorDays` counts.
+  // Only entries of errors files, as `errorDays` counts.
   const own = { label: "Error entries", href: link(call, "/errors", { kind: "error", state: "all" }) };
   if (!errors) return { ...own, value: "–", sub: "no brain published" };
   const { all, again } = errors;

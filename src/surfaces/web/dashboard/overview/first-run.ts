@@ -10,9 +10,9 @@ import { badge, codeBlock } from "../../ui/parts.ts";
 import { ASK_AN_ADMIN, mayConnect } from "../devices/connect.ts";
 import type { Member } from "../shared/call.ts";
 
-/** The way from nothing to a first error: what is done of it, and the line for what is not. */
+/** The way from nothing to a first error: what is done of it, and a command line for each step that is not. */
 
-/** What a team has done already of what it takes to begin. */
+/** The first steps that a team has done already. */
 export interface Begun {
   readonly device: boolean;
   /** A session, or entries of telemetry. */
@@ -42,7 +42,7 @@ interface Step {
   readonly done: boolean;
   readonly says: Html;
   readonly line: string;
-  /** Beside what the step says. */
+  /** Shown beside the step's text. */
   readonly act?: Html | false;
 }
 

@@ -24,7 +24,7 @@ async function overviewPage(call: Member): Promise<Html> {
   const seen = await look(call, period);
   await yieldNow();
   const begun = await begunBy(call);
-  // What was published without a session is worth seeing, too.
+  // Errors that were published without a session are worth seeing, too.
   const any = begun.session || begun.error === true;
   const attention = await attentionOf(call);
   const latest = begun.session && (await latestSessions(call));
@@ -47,7 +47,7 @@ ${latest}`;
   return frame(call, { title: "Overview", main });
 }
 
-/** Where somebody stands whom no team has invited yet. */
+/** The page of somebody whom no team has invited yet. */
 async function noTeam(call: PageCall<"person">): Promise<Html> {
   const { session, href } = call;
   const attention = await attentionOf(call);

@@ -12,7 +12,7 @@ const PERIODS = [7, 30, 90] as const;
 const DEFAULT_DAYS = 7;
 
 export interface Period {
-  /** How many. */
+  /** Number of days. */
   readonly days: number;
   /** Days since the epoch, UTC: the first and the last, and the first of the days before. */
   readonly first: number;
@@ -49,11 +49,11 @@ export interface Course {
   /** The days of the period, oldest first. */
   readonly values: readonly number[];
   readonly total: number;
-  /** Of the days before. */
+  /** The sum over the days before. */
   readonly before: number;
 }
 
-/** @param of by day since the epoch */
+/** @param of the figure by day since the epoch */
 export function courseOf({ first, last, before }: Period, of: ReadonlyMap<number, number>): Course {
   const span = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => of.get(from + i) ?? 0);
   const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);

@@ -34,7 +34,7 @@ export async function look({ core, session }: Member, period: Period): Promise<S
   await freshenSpend(core);
   await freshenSessions(core);
   const team = session.team.id;
-  // Of the period's sessions alone: what was used without one, or in one that began earlier, is no part of what a session costs.
+  // Only sessions of the period: usage without a session, or in one that began earlier, is no part of what a session costs.
   const began = await sumSessions(core, team, { from: period.first * DAY_MS, to: (period.last + 1) * DAY_MS });
   const ended = sessionCounts.byDay(core, team, period.before, period.last);
   const ofKind = (kind: OutcomeKind) =>
@@ -67,7 +67,7 @@ export async function look({ core, session }: Member, period: Period): Promise<S
 async function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Promise<Seen["errors"]> {
   const { id } = session.team;
   if (!tiersWith("brain").includes(getTeam(core, id).tier) || listRepositories(core, id).length === 0) return null;
-  // Tomorrow is today somewhere, as on the page of errors.
+  // Includes tomorrow, which has begun somewhere, as the page of errors does.
   const until = period.isPast ? period.last : period.last + 1;
   const days = await errorDays(core, id, dateOfDay(period.before), dateOfDay(until));
   const shownOn = (date: string) => Math.min(dayOf(date), period.last);

@@ -151,7 +151,7 @@ function notOffered(paths: readonly string[]): Html | false {
 interface PackForm {
   readonly input: PackInput;
   readonly files: readonly { readonly path: string; readonly bytes: number; readonly kind: string }[];
-  /** A pack that gets a new version: its name stays. */
+  /** Whether it is a new version of a pack, whose name stays. */
   readonly named: boolean;
   readonly wrong?: string | undefined;
 }

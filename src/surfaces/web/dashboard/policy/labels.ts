@@ -8,7 +8,7 @@ interface ModeWords {
   readonly name: string;
   /** What agents then record. */
   readonly means: string;
-  /** What of it the server keeps, whatever an agent sends. */
+  /** What the server keeps in this mode, whatever an agent sends. */
   readonly keeps: string;
 }
 

@@ -7,7 +7,7 @@ import type { Member } from "../shared/call.ts";
 import { link, repoValue } from "../shared/links.ts";
 import { reposTold } from "../shared/repositories.ts";
 
-/** What is told of each repository of a team. */
+/** The figures of each repository of a team. */
 
 /** Figures are of these days, the day of today included. */
 export const SHOWN_DAYS = 30;

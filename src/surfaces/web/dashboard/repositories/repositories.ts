@@ -56,7 +56,7 @@ async function repositoriesPage(call: Member): Promise<Html> {
   });
 }
 
-/** They stand in an order that their figures give, so a page goes by places. */
+/** The order follows from the figures, so a page is named by its position. */
 function pagesAround(from: number, all: number): Pages {
   const [before, next] = [from - PAGE_SIZE, from + PAGE_SIZE];
   return {

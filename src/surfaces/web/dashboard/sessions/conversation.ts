@@ -65,7 +65,7 @@ export function placesOf(visit: Visit, events = eventsOf(visit.session)): Places
 }
 
 interface Transcript {
-  /** What failed, apart: most have come for it, and its place is before all else. */
+  /** What failed, by itself: most readers come for it, so it stands before all else. */
   readonly failed: Content;
   readonly body: Html;
   readonly used: Usage;

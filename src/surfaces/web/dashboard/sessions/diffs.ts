@@ -66,7 +66,7 @@ function ofTexts({ texts }: EditTexts, edits: Span["edits"]): Change[] {
   });
 }
 
-/** Whether a text ends its last line is no difference to who reads it. */
+/** A missing line end after the last line is no difference to a reader. */
 const ended = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
 const charsOf = (hunks: readonly Hunk[]) =>

@@ -120,7 +120,7 @@ function who(visit: Visit): Fact[] {
   ];
 }
 
-/** The same session as it was exported over OTLP with another device's token, or as the capture client tells of that one. */
+/** Links between the two tellings of a session: as it was exported over OTLP with another device's token, and as the capture client sent it. */
 function twinLinks({ call, session }: Visit): Content {
   const { id, deviceId, externalId } = session;
   const whole = sessionTwins.wholeOf(call.core, deviceId, externalId);
@@ -133,7 +133,7 @@ function twinLinks({ call, session }: Visit): Content {
     : anchor(at, "the same, over OpenTelemetry");
 }
 
-/** The same session as other devices tell it as a whole, which is listed as well. */
+/** The same session as other devices sent it as a whole; theirs are listed as well. */
 function othersWhole({ call, session }: Visit): Content {
   const others = sessionTwins.othersWhole(call.core, session.id).filter(({ deviceId }) => seesDevice(call, deviceId));
   return (
@@ -158,7 +158,7 @@ function what(visit: Visit): Fact[] {
   ];
 }
 
-/** The telemetry that names the session. None came before it, but for a clock that is wrong. */
+/** The telemetry that names the session. None came before the session, unless a clock is wrong. */
 function telemetryOf({ call, session }: Visit): string {
   const { deviceId, externalId, startedAt } = session;
   const from = isInstant(startedAt) ? isoDate(startedAt - DAY_MS) : undefined;
@@ -184,7 +184,7 @@ function commitList({ commits }: Session): Content {
   return html`${shown}${commits.length > MAX_COMMITS && `and ${number(commits.length - MAX_COMMITS)} more`}`;
 }
 
-/** Who opened it, for whose it is and for who manages the team. */
+/** Who opened the session, for its owner and for those who manage the team. */
 function viewList({ call, session }: Visit): Content {
   const person = findDeviceOf(call.core, call.session.team.id, session.deviceId)?.personId;
   if (!isAdmin(call) && person !== call.session.userId) return false;

@@ -27,7 +27,7 @@ ${section({
   title: "Document",
   help: "The session as the agent sent it, without its steps: the download has those, the waterfall shows each.",
   actions: downloads(visit),
-  // What is cut is no JSON any more, and is shown as it is.
+  // A document that was cut is no JSON any more, and is shown as it is.
   body: html`${codeBlock(whole ? layOutJson(document) : document.slice(0, MAX_SHOWN), { label: "Record of the session", wrap: true })}
 ${!whole && html`<p class="says">The first ${bytes(MAX_SHOWN)} of ${bytes(Buffer.byteLength(document))}. Download the record to read it all.</p>`}`,
 })}`,

@@ -52,7 +52,7 @@ export function answered(text: string, label: string, budget: Budget): Html {
   return html`${rendered(beginningOf(text, ANSWER), budget)}${folded(`Show the whole answer, ${number(text.length)} characters`, text, `${label}, whole`, budget)}`;
 }
 
-/** Its headings are none of the page's: they stand as words in bold. */
+/** Renders an answer. Its headings are not the page's: they become words in bold. */
 function rendered(text: string, budget: Budget): Html {
   budget.markdown -= text.length;
   if (budget.markdown < 0) return shown(text, "prose");

@@ -109,14 +109,14 @@ function drawTool(span: Span, place: number, left: Budget): Drawn {
   const changed = changesOf(span);
   const input = readToolInput(span.input ?? attributes);
   const said = span.input === undefined ? { ...input, rest: "" } : input;
-  // A change says what it was told to do, and the file's name.
+  // Of a change's input only the file's name and what stands beside the edit are shown: the change itself is drawn below.
   const shown = changed ? { command: null, path: said.path, rest: changed.rest } : said;
   return {
     kind: failure ? "bad" : "neutral",
     title: short(stepName(span) || "Unnamed tool", 80),
     note: html`${!changed && inputLine(shown, edits)} ${failureBadge(span)} <span class="muted">${lasted(span)}</span>`,
     body: [
-      // A change names its file; what else is told of a single edit stands beside it.
+      // A drawn change names its file itself; the facts of a single edit stand beside it.
       edits.length > 0 && !(changed && edits.length === 1) && editList(edits),
       changed && drawChanges(changed.changes, editNote(edits), `Change ${place}`, left),
       inputBody(shown, edits, place, left),
@@ -155,13 +155,13 @@ function wordsOf(rest: string): string {
 
 const firstLine = (text: string) => text.trimStart().split("\n", 1)[0] ?? "";
 
-/** What a step was to do, in one line: for those who have not come to it yet. */
+/** What a step was to do, in one line, for readers who have not come to it yet. */
 export function attemptOf({ input, attributes }: Span): string {
   const { command, path, rest } = readToolInput(input ?? attributes);
   return short(firstLine(command ?? path ?? (input === undefined ? "" : wordsOf(rest))), 120);
 }
 
-/** What did not fit there. */
+/** The part of a tool's input that did not fit on its line. */
 function inputBody({ command, path, rest }: ToolInput, edits: Span["edits"], place: number, left: Budget): Content {
   const isOnLine = (text: string) => text.length <= MAX_LINE && !text.includes("\n");
   const parts = [

@@ -24,7 +24,7 @@ interface Shown {
   readonly sort?: (by: SortBy) => Sort;
   /** What the list is narrowed by, for the way back to it. */
   readonly params?: Query;
-  /** Where all are of one. */
+  /** Without the column of repositories, because all are of one. */
   readonly withoutRepo?: boolean;
 }
 
@@ -99,7 +99,7 @@ function title(call: Member, session: SessionItem, params: Query): Content {
   return html`<span class="lead">${outcomeMark(session.outcome)}<a${attributes({ href: link(call, `/sessions/${session.id}`, setOf(params)), title: text, dir: "auto" })}>${short(text, MAX_TITLE)}</a></span>`;
 }
 
-/** Failed steps, and what the session is the cause of, which weighs more. */
+/** Numbers of failed steps and of errors that the session caused; the latter weigh more. */
 function errors({ failedSteps, caused }: SessionItem): Content {
   if (failedSteps + caused === 0) return none;
   const words = [

@@ -36,7 +36,7 @@ export interface Turn {
   readonly events: Event[];
 }
 
-/** Spans that stand for others below them: alone they tell nothing, or what a call below them tells. */
+/** Kinds of spans that stand for others below them. Alone they tell nothing, or repeat what a call below them tells. */
 const FRAMES = new Set(["turn", "session", "agent", "workflow", "chain"]);
 
 /** @param aboveCalls ids of spans below which others tell what they used */
@@ -47,8 +47,8 @@ const isFrame = ({ externalId, kind, edits, failure, usage }: Span, aboveCalls: 
   (usage === null || aboveCalls.has(externalId));
 
 /**
- * The steps that failed, in their order; of one that failed because a step below it did, that one alone. Of a session whose steps are
- * too large to be read together, those that were read.
+ * The steps that failed, in their order. Of a step that failed because a step below it did, only the lower one is listed. Of a session
+ * whose steps are too large to be read together, those that were read.
  */
 export function failedSteps(spans: readonly Span[]): ReadonlySet<Span> {
   const failed = spans.filter(({ failure }) => failure !== null);
@@ -57,7 +57,7 @@ export function failedSteps(spans: readonly Span[]): ReadonlySet<Span> {
   const above = new Set<Span>();
   for (const span of failed) {
     let parent = byId.get(span.parentId ?? "");
-    // What was gone up before leads to the same.
+    // A parent that was visited before leads to the same.
     while (parent && parent !== span && !above.has(parent)) {
       above.add(parent);
       parent = byId.get(parent.parentId ?? "");

@@ -22,7 +22,7 @@ import { filesOf } from "./touched.ts";
 export interface Visit {
   readonly call: Member;
   readonly session: Session;
-  /** What the list was narrowed by that led here. */
+  /** Filters of the list that led here. */
   readonly kept: Query;
 }
 
@@ -37,7 +37,7 @@ export async function visitOf(call: Member, spans = true): Promise<Visit> {
   return { call, session, kept: keptFilters(call) };
 }
 
-/** Whose a session is, is told that somebody else opened it. */
+/** Tells the owner of a session that somebody else opened it. */
 async function noteVisit({ core, session: { userId, team }, headOnly }: Member, { id, deviceId }: Session) {
   const personId = findDeviceOf(core, team.id, deviceId)?.personId ?? null;
   if (headOnly || personId === null || personId === userId) return;
@@ -67,7 +67,7 @@ export async function sessionPage(visit: Visit, tab: Tab, body: Content): Promis
   const title = titleOf(session);
   const said = [agent || "Unnamed agent", model, repoName(repoKey), branch]
     .filter((one) => one !== null && one !== "")
-    // Names turn no text but their own, whichever way they are written.
+    // `bdi` keeps a name that is written in the other direction from turning the text around it.
     .map((one, i) => html`${i > 0 && " · "}<bdi>${short(one as string, 80)}</bdi>`);
   const tab_ = (label: string, of: Tab) => ({ label, href: addressOf(visit, of), current: of === tab });
   const files = filesOf(session).size;

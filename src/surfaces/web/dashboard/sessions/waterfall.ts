@@ -64,7 +64,7 @@ function firstOf({ call: { query } }: Visit, opened: number, count: number): num
   return Math.floor(Math.min(at, Math.max(0, count - 1)) / PAGE) * PAGE;
 }
 
-/** Of what a step was to do, beside its name. */
+/** Characters that are shown of a step's task, beside its name. */
 const MAX_ATTEMPT = 48;
 
 function barOf(span: Span, depth: number): Omit<Row, "href" | "detail"> {
@@ -152,7 +152,7 @@ function laidOut(value: unknown): string {
   return layOutJson(said);
 }
 
-/** What is shown above under names of its own. */
+/** Attributes that are shown above under names of their own. */
 const SHOWN =
   /^(?:gen_ai\.tool\.call\.(?:arguments|result)|(?:in|out)put(?:\.value)?|gen_ai\.(?:in|out)put\.messages|gen_ai\.(?:prompt|completion))$/;
 

@@ -1,6 +1,6 @@
 import { within } from "../../../../kit/within.ts";
 
-/** The index of a brain is built once somebody asks, and of a very large one that takes half a minute: nobody waits for it that long. */
+/** The index of a brain is built when somebody first asks. For a very large brain that takes half a minute, and no page waits so long. */
 
 const WAITS_MS = 2_000;
 

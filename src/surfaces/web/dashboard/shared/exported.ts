@@ -13,21 +13,21 @@ export interface Export {
   readonly action: string;
   /** Null for what concerns the whole installation. */
   readonly teamId: string | null;
-  /** The one thing that is taken, where it is one. */
+  /** The single thing that is taken, where it is one. */
   readonly target?: { readonly kind: string; readonly id: string; readonly label: string };
-  /** What narrows it, and the form it is in; what is empty is left out. `repo` is as addresses have it. */
+  /** Filters and form of the copy; empty ones are left out. `repo` is as addresses have it. */
   readonly extent: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the audit says of a copy of what came without a repository. */
+/** The name in the audit for records without a repository. */
 const NO_REPO = "(none)";
 
 /**
- * Hands out a copy of the record once it is recorded who takes it, so that there is no copy that nobody knows of.
- * @throws StoreUnavailable when that cannot be recorded: then nothing is handed out
+ * Sends a copy of the record after recording who takes it, so that there is no copy that nobody knows of.
+ * @throws StoreUnavailable when that cannot be recorded: then nothing is sent
  */
 export async function exported(call: PageCall<"person">, one: Export, file: PageReply): Promise<PageReply> {
-  // Whoever asks for the head alone takes nothing.
+  // A HEAD request takes nothing.
   if (call.headOnly) return file;
   const { action, teamId, target, extent } = one;
   const tell = (name: string, value: string) =>
@@ -47,12 +47,12 @@ const isInPieces = (body: PageReply["body"]): body is Pieces =>
   !(body instanceof Uint8Array) &&
   (Symbol.asyncIterator in body || Symbol.iterator in body);
 
-/** How often it is looked whether who takes a copy still may. */
+/** How often to check whether the person may still take the copy. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * A large copy that is read slowly takes hours. It breaks off once the sign-in has ended, or the person has left the team or stands lower
- * in it: an end like any other would make a part pass for the whole.
+ * A large copy that is read slowly takes hours. It breaks off once the sign-in has ended, or the person has left the team or has a lower
+ * role. A normal end would make a part pass for the whole.
  * @throws Problem forbidden
  */
 async function* whileAllowed(call: PageCall<"person">, teamId: string | null, pieces: Pieces) {

@@ -28,7 +28,7 @@ type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 /** Somebody else changed a field that whoever sent a form changed, too. */
 class ChangedMeanwhile extends Problem {
-  /** The values, as a query, that the next attempt is compared with: as first drawn, but for the change that the message tells of. */
+  /** The values, as a query, that the next attempt is compared with: as first drawn, except for the change that the message names. */
   readonly drawn: string;
   constructor(message: string, drawn: URLSearchParams) {
     super(conflict, message);
@@ -37,8 +37,8 @@ class ChangedMeanwhile extends Problem {
 }
 
 /**
- * A hidden field with what a form was drawn with, so that what somebody else changes meanwhile is not changed back. A form that comes back
- * with an error holds what was sent, with the fields that its sender left alone: these are still as they were drawn first.
+ * A hidden field with the values that a form was drawn with, so that what somebody else changes meanwhile is not changed back. A form that
+ * comes back with an error shows what was sent; this field still has the values of the first drawing.
  */
 export const drawnWith = (values: Texts<string>, { form }: Pick<PageCall, "form">, error: FormError | undefined) => ({
   drawn:
@@ -48,9 +48,9 @@ export const drawnWith = (values: Texts<string>, { form }: Pick<PageCall, "form"
 });
 
 /**
- * The fields that whoever sent a form changed in it.
- * @param now what is in force
- * @param says what a field is now, e.g. `Seats is now 50`
+ * The fields that the sender of a form changed in it.
+ * @param now the values in force
+ * @param says the value that a field has now, e.g. `Seats is now 50`
  * @throws Problem 409 where somebody else has changed one of them since it was drawn
  */
 export function changedFields<Name extends string>(

@@ -18,7 +18,7 @@ export function link({ href }: Pick<PageCall, "href">, path: `/${string}`, query
   return href(search.size === 0 ? path : `${path}?${search}`);
 }
 
-/** What filters are set to, for an address: empty ones are left out. */
+/** The filters that are set, for an address; empty ones are left out. */
 export const setOf = (query: Query): Query =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
 
@@ -52,8 +52,8 @@ export const repoShort = (repoKey: string): string =>
   short(repoName(repoKey).replace(/^[\w-]+(?:\.[\w-]+)+\/(?=.)/, ""), MAX_REPO_CHARS);
 
 /**
- * How repositories are called in rows of a dense table: where there is little room by their last part alone, which stands behind whose they
- * are and would be cut, unless another one that is shown ends alike.
+ * Names of repositories in rows of a dense table. Where there is little room only the last part is shown, because it comes after the owner
+ * and would be cut; unless another one that is shown has the same last part.
  * @param repoKeys of all rows
  */
 export function repoNames(repoKeys: Iterable<string>): (repoKey: string) => Content {
@@ -69,7 +69,7 @@ export function repoNames(repoKeys: Iterable<string>): (repoKey: string) => Cont
 
 const OVERVIEW = "/repositories/overview";
 
-/** The page of a repository; what somebody sees of its sessions, where that page is closed to them. */
+/** The page of a repository, or its list of sessions for those who may not open that page. */
 export const repoPage = (call: Pick<PageCall, "href" | "opens">, repoKey: string): string =>
   link(call, call.opens("GET", OVERVIEW) ? OVERVIEW : "/sessions", { repo: repoValue(repoKey) });
 
@@ -89,7 +89,7 @@ export const sessionsOf = (call: Member, repoKey: string, text?: string): string
 export const deviceName = ({ deviceLabel, deviceId }: { deviceLabel: string | null; deviceId: string }) =>
   deviceLabel ?? deviceId;
 
-/** Its name, which leads to its page for whoever may open that: owners, admins and whose it is. */
+/** A device's name, which leads to its page for whoever may open that: owners, admins and the device's owner. */
 export function deviceLink(call: Member, device: { deviceLabel: string | null; deviceId: string }): Html {
   const { core, session, href } = call;
   const opens = isAdmin(call) || findDeviceOf(core, session.team.id, device.deviceId)?.personId === session.userId;

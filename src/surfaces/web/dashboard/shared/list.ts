@@ -13,7 +13,7 @@ export interface List<Row> {
   readonly path: `/${string}`;
   /** What the filters are set to, as the address names it; `""` for nothing. */
   readonly params?: Query | undefined;
-  /** Of the address, what clearing the filters keeps; `""` too. */
+  /** Parameters that clearing the filters keeps; `""` too. */
   readonly kept?: Query | undefined;
   /** Where on the page the list stands: `#entries`. */
   readonly hash?: `#${string}`;
@@ -66,7 +66,7 @@ export function list<Row>(call: Pick<PageCall, "href">, shown: List<Row>): Html 
 ${id === undefined ? results : html`<div${attributes({ id, "data-count": shown.count ?? shown.table?.rows.length })}>${results}</div>`}`;
 }
 
-/** What is set, each leading to the list without it. A search stands in its field. */
+/** The filters that are set, each leading to the list without it. A search is shown in its field. */
 export function chipsOf(
   call: Pick<PageCall, "href">,
   { path, params = {}, kept, hash }: Pick<List<never>, "path" | "params" | "kept" | "hash">,

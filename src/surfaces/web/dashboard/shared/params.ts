@@ -6,11 +6,11 @@ import { typed } from "../../ui/form-spec.ts";
 import type { Filter } from "../../ui/list.ts";
 import { number } from "../../ui/units.ts";
 
-/** What lists are asked for in the query. What makes no sense asks for nothing. */
+/** Parameters of lists in the query. A value that makes no sense counts as absent. */
 
 type Shape = Readonly<Record<string, v.GenericSchema>>;
 
-/** What a page is asked for. */
+/** The parameters of a page. */
 export type Params<S extends Shape> = { readonly [Name in keyof S]: v.InferOutput<S[Name]> };
 
 /** Reads a query, or what a form of buttons alone sends, by a schema for each name; it is handed undefined for what is missing. */
@@ -19,10 +19,10 @@ export function readParams<const S extends Shape>(shape: S, query: URLSearchPara
   return Object.fromEntries(values) as Params<S>;
 }
 
-/** What a button is about. */
+/** The id of what a button acts on. */
 export const ID = { id: typed };
 
-/** What a switch is set to. */
+/** The value that a switch is set to. */
 export const flag = v.pipe(
   typed,
   v.transform((text) => text === "true"),
@@ -80,13 +80,13 @@ export const dayFilters = ({ from, to }: Days): Filter[] => [
   { kind: "date", name: "to", label: "To (UTC)", value: to },
 ];
 
-/** So many values a choice offers: a page with thousands of them would weigh more than it may. */
+/** Values in a choice, at most: a page with thousands of them would weigh more than it may. */
 export const MAX_OPTIONS = 500;
 
 /**
- * A choice among values. One from an old link stays to be seen and taken back.
- * @param known of more than `MAX_OPTIONS` the first are offered, and how many are not is said
- * @param nameOf how one is called that is not known
+ * A choice among values. A value from an old link stays to be seen and taken back.
+ * @param known the values; of more than `MAX_OPTIONS` the first are offered, and the number of the others is said
+ * @param nameOf the name of a value that is not known
  * @param note what is said below the values
  */
 export function selectFilter(

@@ -14,33 +14,33 @@ type Seen = Pick<Device, "lastSeenAt">;
 
 const seenAt = ({ lastSeenAt }: Seen): number => lastSeenAt ?? 0;
 
-/** Machines in the order in which they were heard of last, as many as a choice offers; then all others, of which there may be very many. */
+/** Machines: first as many as a choice offers, the one heard of last first; then all others, of which there may be very many. */
 export function seenLastFirst<D extends Seen>(devices: readonly D[]): D[] {
   const least = Float64Array.from(devices, seenAt).sort().at(-MAX_OPTIONS) ?? 0;
   const first = devices.filter((one) => seenAt(one) >= least).sort((a, b) => seenAt(b) - seenAt(a));
   return first.length === devices.length ? first : [...first, ...devices.filter((one) => seenAt(one) < least)];
 }
 
-/** Stands for no person at all where an empty value means "all"; no id looks so. */
+/** The value for no person at all, where an empty value means "all". No id has this form. */
 export const NOBODY = "nobody";
 
-/** How the person is called whose a device is. */
+/** The name of a device's owner. */
 export const personName = ({ name, email }: Pick<SourcePerson, "name" | "email">): string => name ?? email;
 
-/** How addresses name somebody: by their e-mail address where there is no account. */
+/** How a URL names somebody: by id, or by the e-mail address where there is no account. */
 export const personParam = ({ id, email }: Pick<SourcePerson, "id" | "email">): string => id ?? email;
 
-/** Says in a choice of a large team's people that these are not all. @param command takes the others by their addresses */
+/** Says in a choice that it lists only some of a large team's people. @param command takes the others by their addresses */
 export function moreMembers({ core, session }: Member, command: string): Option[] {
   const more = countMembers(core, session.team.id) - MAX_LISTED;
   return more > 0 ? [{ value: "", label: `${number(more)} more, by ${command}`, disabled: true }] : [];
 }
 
-/** Those of some devices that are a person's. @param person as the address has it: `""` for all, `nobody` */
+/** Of some devices, those of a person. @param person as the address has it: `""` for all, `nobody` */
 export const devicesOf = <D extends Owned>(devices: readonly D[], person: string): D[] =>
   devices.filter((device) => person === "" || (device.person?.id ?? NOBODY) === person);
 
-/** A choice among the people whose some devices are, and others; none where they are nobody's. */
+/** A choice among the owners of some devices, and others; none where there is nobody. */
 export function personFilter(
   devices: readonly (Owned & Seen)[],
   value: string,
@@ -54,7 +54,7 @@ export function personFilter(
   const people = new Map([...heard, ...others].map((person) => [personParam(person), person]));
   if (people.size === 0 && value === "") return [];
   const all = Array.from(people, ([param, person]) => ({ value: param, label: personName(person) }));
-  // Beside the one for nobody; those of whom nothing was heard for longest are left out.
+  // One less than may be offered, for nobody's. People who were not heard of for longest are left out.
   const options = [
     ...all.slice(0, MAX_OPTIONS - 1).sort((a, b) => a.label.localeCompare(b.label, "en")),
     ...all.slice(MAX_OPTIONS - 1),

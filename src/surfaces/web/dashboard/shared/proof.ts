@@ -6,15 +6,15 @@ import { exported } from "./exported.ts";
 import { idIn } from "./params.ts";
 import { requireSeen } from "./sight.ts";
 
-/** Of what a proof is asked for. */
+/** Who may have a proof of a thing. */
 interface ProofOf {
-  /** Of what sent it, where only some see that. */
+  /** The device that sent it, where only some see that device's record. */
   readonly deviceId?: string | undefined;
-  /** Whose it must be: the team's by default; null for who runs the installation. */
+  /** The team that it must belong to, by default the viewer's; null for whoever runs the installation. */
   readonly teamId?: string | null;
 }
 
-/** Hands out what proves to anybody with the log's key that a thing of the team is in the log. */
+/** Sends the proof that a thing of the team is in the log, for anybody who has the log's key. */
 export async function proofPage(kind: Provable, call: Member, { deviceId, teamId }: ProofOf = {}): Promise<PageReply> {
   const { core, session, params } = call;
   const id = idIn(params.id) ?? fail(notFound, `The team has no such ${kind}.`);

@@ -6,14 +6,14 @@ import type { Member } from "./call.ts";
 import { NOBODY } from "./people.ts";
 
 /**
- * Whose record somebody sees: the team's, or what their own devices sent, as those are assigned now. What a page that declares `narrows`
- * shows has passed through here.
+ * Whose record somebody sees: the team's, or what their own devices sent, as those are assigned now. All that a page with `narrows` shows
+ * has passed through here.
  */
 
-/** Whether somebody sees only what is theirs. */
+/** Whether somebody sees only what their own devices sent. */
 export const seesOwn = ({ session }: Member): boolean => session.team.role === "own_only";
 
-/** Looked up once for a page, whose parts each ask: there may be tens of thousands. */
+/** Looked up once for a page: each of its parts asks, and there may be tens of thousands of devices. */
 const ofPages = slot(() => new WeakMap<Member, Device[]>());
 
 /** The devices whose record whoever looks sees; only their own are looked up where they see no others. */
@@ -33,11 +33,11 @@ export const deviceIdsSeen = (call: Member): string[] | undefined =>
 export const sourcesFor = ({ core, session }: Member, person: string): string[] | undefined =>
   person === "" ? undefined : sourcesOf(core, session.team.id, person === NOBODY ? null : person);
 
-/** Whether whoever looks sees what a device sent, by whose it is at this moment: a page that stays open asks again and again. */
+/** Whether the viewer sees what a device sent, by its owner at this moment: a page that stays open asks again and again. */
 export const seesDevice = (call: Member, deviceId: string): boolean =>
   !seesOwn(call) || findDeviceOf(call.core, call.session.team.id, deviceId)?.personId === call.session.userId;
 
-/** @throws Problem 404 for what a device sent that whoever looks does not see @param says the same as where there is no such thing */
+/** @throws Problem 404 for something from a device whose record the viewer does not see @param says the same as where there is no such thing */
 export function requireSeen(call: Member, deviceId: string | undefined, says: string): void {
   if (deviceId !== undefined && !seesDevice(call, deviceId)) fail(notFound, says);
 }

@@ -17,11 +17,11 @@ interface Ordered<By extends string> {
   readonly query: Query;
   readonly by: By;
   readonly ascending: boolean;
-  /** What a list is ordered by when nobody says. */
+  /** The default column. */
   readonly usual: By;
 }
 
-/** Makes what a click on a column's label does: the highest first, and the lowest where they stand first already. */
+/** What a click on a column's label does: it puts the highest first or, where they are first already, the lowest. */
 export function sorter<By extends string>(call: Pick<PageCall, "href">, list: Ordered<By>): (by: By) => Sort {
   const { path, query, ascending, usual } = list;
   return (by) => {

@@ -48,7 +48,7 @@ export function viewMenu(call: Member, place: ViewPlace): Html | false {
   const mine = listViews(core, session.team.id, place, session.userId).filter(
     ({ userId, shared }) => userId === session.userId || (shared && isAdmin(call)),
   );
-  // The script keeps the query up with what filters make of the page.
+  // The script keeps the query up to date when filters change the page.
   const current = html`<input type="hidden" name="query" data-query${attributes({ value: query.toString() })}>`;
   return html`<details class="folded" data-menu><summary class="button">Views</summary><div class="folded-panel views">
 <form method="post"${attributes({ action: href("/views") })}>${hiddenInputs({ _csrf: csrf, place })}${current}<div class="filter"><label for="view-name">Save this view as</label><input id="view-name" name="name" required maxlength="60" autocomplete="off"></div>

@@ -40,7 +40,7 @@ const TOKEN = /\brkl_\w{1,100}/;
 
 const UNKNOWN = "This link is not known. Was it copied whole?";
 
-/** Goes on once a link was used: it leaves the browser. */
+/** The reply after a link was used, which also removes it from the browser. */
 export const used = (call: Anyone, path: string, reply: PageReply): PageReply => ({
   ...reply,
   headers: [...(reply.headers ?? []), holdLinkToken(call, path, null)],

@@ -106,7 +106,7 @@ async function answer(call: Anyone, code: string): Promise<PageReply> {
   return { ...redirect(nextOf(call)), session, headers: [keepOnTheWay(call, "pending", null)] };
 }
 
-/** Whoever has no right password behind them begins there. */
+/** Sends those without a right password before it back to the beginning. */
 function begun<Reply>(work: () => Reply): Reply | PageReply {
   try {
     return work();

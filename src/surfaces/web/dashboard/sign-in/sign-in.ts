@@ -34,7 +34,7 @@ ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign 
   return plainFrame(call, { title: "Sign in", main });
 }
 
-/** Whom a proxy names is not let in again at once there. */
+/** The page after signing out. There, somebody whom a proxy names is not let in again at once. */
 const SIGNED_OUT = "/login?signed-out=1";
 
 /** Lets in whom a trusted proxy names, unless they have just signed out; the page for everybody else. */

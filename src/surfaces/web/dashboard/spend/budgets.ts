@@ -76,7 +76,7 @@ const BUDGET = formSpec({
   at: { kind: "text", label: "Tell at (%)", required: true, hint: "Percentages, up to five.", schema: percentages },
 });
 
-/** What a budget can be of. */
+/** The subjects that a budget can have. */
 async function subjects(call: Member): Promise<Option[]> {
   const { core, session } = call;
   const team = session.team.id;
@@ -157,7 +157,7 @@ function budgetTable(call: Member, rows: readonly BudgetStanding[], last: Column
   });
 }
 
-/** When the team's own budget ends, beside the sums; nothing where it has none. */
+/** How much of the team's own budget is used, and when it is used up; nothing where it has none. */
 export async function budgetStat(call: Member): Promise<Stat[]> {
   const [one] = (await budgetStandings(call.core, call.session.team.id)).filter(({ scope }) => scope === "team");
   if (!one) return [];

@@ -32,7 +32,7 @@ function daysOfBar({ from, to }: Params): number {
   return days <= 7 * MAX_BARS ? 7 : Math.ceil(days / MAX_BARS);
 }
 
-/** All days that were asked for, those of which nothing is known too; the last bar ends on the last day. */
+/** All days that were asked for, also those without data; the last bar ends on the last day. */
 function stretches(params: Params, days: readonly SpendOfDay[], each: number): Stretch[] {
   const first = dayNumber(params.from);
   const last = dayNumber(params.to);

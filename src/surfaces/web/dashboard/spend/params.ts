@@ -15,7 +15,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 export interface Params {
   /** One of `PERIODS`; undefined for days that somebody chose. */
   readonly days: number | undefined;
-  /** Whether days were asked for of which the last lies before the first. */
+  /** Whether the last of the days asked for lies before the first. */
   readonly backwards: boolean;
   /** The days shown, both whole and included, as instants and as dates. */
   readonly from: number;

@@ -8,13 +8,13 @@ import { sha256Hex } from "../../../../kit/hash.ts";
 
 type Query = Parameters<typeof spendReportInSlices>[2];
 
-/** Reports that were made last: pages are opened again and again, and led through by their links, between two deliveries. */
+/** Reports that were made last: between two deliveries the same pages are opened again and again, also by their links. */
 const made = slot(() => ({ version: "", reports: new Map<string, SpendReport>() }));
 const MAX_KEPT = 30;
-/** Larger ones are made anew: they are not to be held for ever. */
+/** Groups of a report that is kept. Larger reports are made anew, so that they do not fill the memory. */
 const MAX_GROUPS = 20_000;
 
-/** Names whose devices are, and who is in the team, at the moment: shortly, for there may be very many. */
+/** Identifies the present owners of devices and members of the team; a digest, because there may be very many. */
 async function ownersNow(core: Core, teamId: string): Promise<string> {
   const devices = listDevices(core, teamId);
   await setImmediate();

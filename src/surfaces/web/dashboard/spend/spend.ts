@@ -39,7 +39,7 @@ async function spendPage(call: Member): Promise<Html> {
   const report = await keptReport(call.core, team, { ...params, daily: true });
   await yieldNow();
   const before = periodBefore(params);
-  // Sessions and days are not there twice: of the period before only the total is shown, so it is grouped by what is few.
+  // Sessions and days of the period before are other ones, so only its total is shown; grouping by model makes few groups.
   const by = params.by === "session" || params.by === "day" ? "model" : params.by;
   const previous = await keptReport(call.core, team, { ...params, ...before, by });
   await yieldNow();
@@ -146,7 +146,7 @@ async function perSession(
   return [{ label: "Per session", value: dollars(usd / sessions), sub: `${plural(sessions, "session")}${each}` }];
 }
 
-/** How to begin, for whose sessions none came yet; who has some looks at days or for things that nothing was spent in. */
+/** How to begin, for those of whose sessions none came yet; to others it says that the days or filters chosen have no usage. */
 async function nothing(call: Member): Promise<Html> {
   const { core, session } = call;
   const sent = await findSessions(core, session.team.id, { deviceIds: deviceIdsSeen(call), limit: 1 });

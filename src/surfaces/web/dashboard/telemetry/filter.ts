@@ -13,7 +13,7 @@ import { deviceIdsSeen, devicesSeen, seesDevice } from "../shared/sight.ts";
 const MAX_KEY = 1_024;
 const MAX_TEXT = 256;
 
-/** How addresses of telemetry once named what came without a repository; views that were saved then still do. */
+/** The former value in addresses for what came without a repository; views that were saved then still have it. */
 const NO_REPO_ONCE = "(none)";
 
 /** Of these pages' addresses; a repository stands there as `repoValue` has it. */

@@ -58,7 +58,7 @@ function gapCell({ gaps, missing }: Stream): Content {
   return html`${badge("warn", plural(missing, "missing entry", "missing entries"))} <span class="muted">${named}${gaps.length > 4 && " and more"}</span>`;
 }
 
-/** Streams as a table. @param of a device's own, whose column is left out then, or all of the team's */
+/** Streams as a table. @param of a device's own streams, without the column of the device, or all of the team's */
 export function streamTable(call: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
   const { core, href } = call;
   const now = core.clock.now();

@@ -95,7 +95,7 @@ ${entryTable(call, rows)}`
   }${examinedTo !== undefined && cutShortSays(call, query, found)}`;
 }
 
-/** Says how far a search came that would have read everything, and leads on. */
+/** Says how far a search came before it was stopped, because it would have read everything, and leads on. */
 function cutShortSays(call: Member, params: Query, { rows, examined, examinedTo, newer, older }: EntryPage): Html {
   const at = call.query.get("at") ?? undefined;
   const came = readCursor(at, 1) ?? readCursor(at, 2);
