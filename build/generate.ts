@@ -21,7 +21,7 @@ function configurationTable(): string {
   return [
     "# Configuration",
     "",
-    "Flags come before the environment, the environment before defaults. `NAME_FILE` names a file that holds the value of `NAME`. Quotas (`RECKON_LIMIT_…`) are `COUNT/SECONDS`, or `off`; a day's is a number. The log tells of others that begin with `RECKON_` (`settings_unknown`).",
+    "Flags come before the environment, the environment before defaults. `NAME_FILE` names a file that holds the value of `NAME`. Quotas (`RECKON_LIMIT_…`) are `COUNT/SECONDS`, or `off`; a day's is a number. The log names unknown variables that begin with `RECKON_` (`settings_unknown`).",
     "",
     "| Variable | Default | Meaning |",
     "|---|---|---|",

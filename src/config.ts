@@ -92,7 +92,7 @@ export const SETTINGS = {
   billing: setting<"on" | "off">({
     env: "RECKON_BILLING",
     fallback: "on",
-    description: "off: nobody pays here, so the dashboard speaks neither of licences nor of seats",
+    description: "off: nobody pays here, so the dashboard hides licences and seats",
     read: oneOf(["on", "off"] as const),
   }),
   log: setting<(typeof LOG_LEVELS)[number]>({
@@ -157,7 +157,7 @@ export const SETTINGS = {
       "who may sign in with a password: all, or operators only, where everybody else comes by single sign-on",
     read: oneOf(["all", "operators"] as const),
   }),
-  limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges of an address that may be refused"),
+  limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "refused connect exchanges an address may make"),
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),
   limitSso: limit("RECKON_LIMIT_SSO", 60, "single sign-ons an address may begin, and come back from"),
   limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),
@@ -198,8 +198,7 @@ export const SETTINGS = {
   sealAfterHours: setting<number>({
     env: "RECKON_SEAL_AFTER_HOURS",
     fallback: 24,
-    description:
-      "hours without a new entry after which the rest of a stream of telemetry is compressed, and after which spans of sessions are",
+    description: "hours after which spans, and the rest of a telemetry stream without new entries, are compressed",
     read: whole(1, 87_600),
   }),
   backupEvery: setting<number | null>({
@@ -219,7 +218,7 @@ export const SETTINGS = {
     env: "RECKON_BACKUP_DIR",
     fallback: null,
     shown: "backups/ in the data directory",
-    description: "directory that they are put in; it must exist",
+    description: "directory for these backups; it must exist",
     read: text,
   }),
   ...LAKE_SETTINGS,

@@ -92,12 +92,12 @@ function explained(error: unknown, database: string): unknown {
   // Neither can this program disconnect: how the newer one keeps things is not known here.
   if (error instanceof DataDirectoryError)
     return new Error(
-      `${message}: use that; to go on with this one, delete it and what is named like it, with what waits there unsent, then connect again with a new code`,
+      `${message}: use that; to go on with this one, delete it and agent.db-*, with what waits there unsent, then connect again with a new code`,
     );
   if (!code.startsWith("SQLITE_")) return error;
   if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code))
     return new Error(
-      `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code, or disconnect`,
+      `${database} is damaged (${message}): delete it and agent.db-*, then connect again with a new code, or disconnect`,
     );
   // What its programs share has no room there, which SQLite says of nothing else.
   if (/^SQLITE_(?:FULL|IOERR_SHMSIZE)$/.test(code))

@@ -157,7 +157,7 @@ const describing = (
     async (call) => {
       const { core } = await scopeOf(call);
       const named = make(baseOf(core)).find((one) => one.id === call.params.id);
-      return named ?? fail(notFound, "Nothing of SCIM is called so here.");
+      return named ?? fail(notFound, "SCIM has no resource type or schema of this name here.");
     },
   ),
 ];

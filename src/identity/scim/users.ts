@@ -59,7 +59,7 @@ function selectionIn(
       return account && { column: "account", value: account.id };
     }
     default:
-      return fail(invalidFilter, "Users are looked for by userName, externalId, displayName, id and emails.value.");
+      return fail(invalidFilter, "Users can be filtered by userName, externalId, displayName, id and emails.value.");
   }
 }
 

@@ -29,7 +29,8 @@ export const contentNeeded = problem({
   name: "contentNeeded",
   status: 400,
   code: "content_needed",
-  message: "A file is named by a digest of which no content is held. Nothing was stored; send its content.",
+  message:
+    "The server does not hold the content of a file that was sent as a digest. Nothing was stored; send the content.",
 });
 
 export const BrainSnapshot = v.object({

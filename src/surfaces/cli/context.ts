@@ -142,7 +142,7 @@ export function teamNamed(core: Core, { teamId }: Caller, named: string): Team {
   const own = getTeam(core, teamId);
   return named === own.id || named === own.name
     ? own
-    : fail(forbidden, `The token is one of the team "${own.name}" alone.`);
+    : fail(forbidden, `The token works for the team "${own.name}" only.`);
 }
 
 /** The same where it may be left out: the caller's own team then, undefined for who is confined to none. */

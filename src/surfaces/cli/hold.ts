@@ -23,7 +23,7 @@ export function holdCommands(program: Command, cli: Cli): void {
     .addOption(new Option("--team <team>", "id or exact name").conflicts(["device", "session"]))
     .addOption(new Option("--device <id>", "device id").conflicts(["team", "session"]))
     .addOption(new Option("--session <id>", "the number of its page, or its agent's id").conflicts(["team", "device"]))
-    .requiredOption("--reason <text>", "on what ground")
+    .requiredOption("--reason <text>", "why")
     .action((options: PlaceOptions) => {
       const { team, device, session } = options;
       if (team === undefined && device === undefined && session === undefined)

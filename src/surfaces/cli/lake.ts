@@ -29,7 +29,7 @@ export function lakeCommands(program: Command, cli: Cli): void {
       }),
   );
   common(lake.command("check").description("compare the lake with what was put there, object by object"))
-    .option("--repair", "take away what is not known, and have what is missing and all days written once more", false)
+    .option("--repair", "remove unknown files, and write missing ones and all days again", false)
     .action((options: CommonOptions & { repair: boolean }) =>
       withCore(cli, options, async (core, output) => {
         output.steps("comparing the lake");

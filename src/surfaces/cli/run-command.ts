@@ -66,7 +66,7 @@ export const runCommand = endpoint(
     const { argv, input, terminal = false } = body;
     const name =
       remoteNameOf(argv) ??
-      fail(malformed, "This server has no such command for those elsewhere; a program that has it is newer.");
+      fail(malformed, "This server knows no such remote command. Your program may be newer than the server.");
     requireMay(principal, name);
     const onEnd = begin(core, principal.tokenId);
     try {

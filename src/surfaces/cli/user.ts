@@ -90,7 +90,10 @@ function addInvite(user: Command, cli: Cli): void {
         const { by, token } = caller;
         const isTeams = caller.teamId !== null;
         if (isTeams && token?.userId === null && email !== undefined)
-          fail(forbidden, "The token is nobody's, who could hand out an address: leave the address out.");
+          fail(
+            forbidden,
+            "A token without a person cannot invite by address: leave the address out, or make the token with --user.",
+          );
         const whose = token?.userId ? { makerId: token.userId } : {};
         const invitation = { teamId, role: options.role, email: email ?? null, ...whose };
         const link = await createInvitation(core, invitation, by, isTeams ? "admin" : undefined);
