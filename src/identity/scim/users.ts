@@ -211,7 +211,7 @@ const deleteUser = endpoint<v.GenericSchema<null>, ScimPrincipal>(
     id: "scimDeleteUser",
     method: "DELETE",
     path: `${PATH}/:id`,
-    summary: "Let go of a person: their account is closed",
+    summary: "Remove a person: their account is closed",
     ok: v.null(),
     okStatus: 204,
     faults: [notFound, forbidden],

@@ -49,7 +49,7 @@ export const BrainSnapshot = v.object({
           v.pipe(
             v.string(),
             v.regex(/^[0-9a-f]{64}$/, "must be a SHA-256 digest in 64 lower-case hexadecimal digits"),
-            v.description("In place of a content that the team's record holds: its SHA-256, in hexadecimal digits."),
+            v.description("Instead of a `content` that the team's record holds: its SHA-256, in hexadecimal digits."),
           ),
         ),
       }),

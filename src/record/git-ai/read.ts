@@ -29,7 +29,7 @@ export const notesRead = endpoint(
       commits: v.pipe(v.string(), v.description(`Up to ${MAX_COMMITS}, with commas between them.`)),
     }),
     ok: Notes,
-    also: [{ status: 404, description: "There is a note of none of them.", schema: Notes, example: { notes: {} } }],
+    also: [{ status: 404, description: "None of them has a note.", schema: Notes, example: { notes: {} } }],
     faults: [forbidden],
     limits: [],
     example: {

@@ -77,7 +77,7 @@ async function eraseTarget(cli: Cli, core: Core, output: Output, options: EraseO
     gone += Object.keys(plan.counts).reduce((sum, name) => sum + (went[name] ?? 0), 0);
     onProgress(Math.min(1, gone / total));
   }).catch((error: unknown) => {
-    output.note(`${erasure.id} is on record and not done: the next start of the server goes on with it.`);
+    output.note(`${erasure.id} is on record, but not finished: the next start of the server goes on with it.`);
     throw error;
   });
   output.result({ erasureId: erasure.id, ...plan, counts, erased: true }, () => doneText(erasure.id, counts));

@@ -31,7 +31,7 @@ const Command = v.object({
     v.pipe(
       v.string(),
       v.maxLength(MAX_INPUT_CHARS, `must have at most ${MAX_INPUT_CHARS} characters`),
-      v.description("What stands on standard input, or in the file that the command reads."),
+      v.description("The text on standard input, or in the file that the command reads."),
     ),
   ),
   terminal: v.optional(v.pipe(v.boolean(), v.description("Whether a person reads the result on a terminal."))),

@@ -61,7 +61,7 @@ function addCreate(webhook: Command, cli: Cli): void {
           caller.by,
         );
         output.result({ ...described(core, channel), secret }, () => secret ?? channel.id);
-        if (secret !== null) output.note(`Shown once: what it is signed with. Its id is ${channel.id}.`);
+        if (secret !== null) output.note(`Shown once: the secret that signs its messages. Its id is ${channel.id}.`);
         const obstacle = obstacleOf(core, channel, caller.teamId === null);
         if (obstacle) output.note([obstacle.message, obstacle.line].filter(Boolean).join(" Add: "));
       }),
@@ -136,7 +136,7 @@ function addChanges(webhook: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, { by, teamId }) => {
         const secret = await rotateSecret(core, { id, by, teamId: teamId ?? undefined });
         output.result({ id, secret }, () => secret);
-        output.note("Shown once: what it is signed with from now on.");
+        output.note("Shown once: the secret that signs its messages from now on.");
       }),
   );
   for (const [name, paused, status] of [
