@@ -18,7 +18,7 @@ interface PlaceOptions extends CommonOptions {
 }
 
 export function holdCommands(program: Command, cli: Cli): void {
-  const hold = program.command("hold").description("what is neither erased nor let run out");
+  const hold = program.command("hold").description("data that is neither erased nor removed by retention");
   const place = common(hold.command("place").description("keep everything of a team, a device or a session"))
     .addOption(new Option("--team <team>", "id or exact name").conflicts(["device", "session"]))
     .addOption(new Option("--device <id>", "device id").conflicts(["team", "session"]))

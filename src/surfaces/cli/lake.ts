@@ -7,7 +7,7 @@ import { facts } from "./output.ts";
 
 export function lakeCommands(program: Command, cli: Cli): void {
   const lake = program.command("lake").description("the record as Parquet in a directory or a bucket (RECKON_LAKE)");
-  common(lake.command("status").description("tell what is in the lake, and what is to come")).action(
+  common(lake.command("status").description("show up to when the lake is complete, and what waits")).action(
     (options: CommonOptions) =>
       withCore(cli, options, (core, output) => {
         const status = lakeStatus(core);

@@ -71,7 +71,7 @@ function addHead(ledger: Command, cli: Cli): void {
       output.result({ vkey }, () => vkey);
     }),
   );
-  common(ledger.command("checkpoint").description("sign what the log is now, for a witness or to note it elsewhere"))
+  common(ledger.command("checkpoint").description("sign the log's present head, for a witness or to note it elsewhere"))
     .option("--since <size>", "prove as well that it only grew since it had so many leaves", size)
     .action((options: CommonOptions & { since?: number }) =>
       withCore(cli, options, (core, output) => {
@@ -96,7 +96,7 @@ function addProve(ledger: Command, cli: Cli): void {
     ledger
       .command("prove")
       .argument("<what>", `${PROVABLE.join(", ")}, with its number as in the page's address: entry:12`)
-      .argument("[number]", "the number, where it is not a part of the first")
+      .argument("[number]", "the number, if the first argument has none")
       .description("write a proof, for anybody with the log's key, that something is in the log"),
   )
     .option("--out <file>", "where to; printed otherwise")

@@ -88,7 +88,7 @@ export function packCommands(program: Command, cli: Cli): void {
     });
   for (const [act, status, description] of [
     ["feature", "featured", "show a pack first"],
-    ["unfeature", "not featured", "show a pack first no longer"],
+    ["unfeature", "not featured", "no longer show a pack first"],
     ["restore", "published", "bring a removed pack back"],
   ] as const)
     common(pack.command(act).argument("<name>", "the pack's name").description(description)).action(

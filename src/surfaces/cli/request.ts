@@ -81,7 +81,7 @@ export function requestCommands(program: Command, cli: Cli): void {
     withCore(cli, options, async (core, output, { by }) => show(output, await mergeRequest(core, id, into, by))),
   );
 
-  common(request.command("unmerge").argument("<id>", "the request").description("take a merge back")).action(
+  common(request.command("unmerge").argument("<id>", "the request").description("undo a merge")).action(
     (id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output, { by }) => show(output, await unmergeRequest(core, id, by))),
   );

@@ -47,7 +47,7 @@ export function retentionCommands(program: Command, cli: Cli): void {
           );
       }),
     );
-  common(retention.command("list").description("list for how long what is kept, and the last nightly runs"))
+  common(retention.command("list").description("list the retention periods, and the last nightly runs"))
     .option("--team <team>", "id or exact name")
     .action((options: CommonOptions & { team?: string }) =>
       withCore(cli, options, (core, output, caller) => {

@@ -31,7 +31,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function webhookCommands(program: Command, cli: Cli): void {
-  const webhook = program.command("webhook").description("who outside hears of what happens: webhooks, chats, mail");
+  const webhook = program.command("webhook").description("channels to which events are sent: webhooks, chats, mail");
   addCreate(webhook, cli);
   addList(webhook, cli);
   addTest(webhook, cli);
