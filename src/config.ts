@@ -265,7 +265,9 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
     decided[name] = read.value;
   }
   if (decided.proxySignIn !== null && (decided.trustedProxies as readonly string[]).length === 0)
-    throw new ConfigError("RECKON_PROXY_SIGN_IN needs RECKON_TRUSTED_PROXIES: only from there is the header believed");
+    throw new ConfigError(
+      "RECKON_PROXY_SIGN_IN needs RECKON_TRUSTED_PROXIES: the header is believed from these proxies only",
+    );
   const { lake, lakeAccessKeyId, lakeSecretAccessKey } = decided as unknown as Config;
   if (lake?.kind === "s3" && (lakeAccessKeyId === null || lakeSecretAccessKey === null))
     throw new ConfigError(

@@ -95,12 +95,12 @@ function explained(error: unknown, database: string): unknown {
   // This program cannot disconnect either: it does not know how the newer one keeps things.
   if (error instanceof DataDirectoryError)
     return new Error(
-      `${message}: use that; to go on with this one, delete it and what is named like it, with what waits there unsent, then connect again with a new code`,
+      `${message}: use that; to go on with this one, delete it and agent.db-*, with what waits there unsent, then connect again with a new code`,
     );
   if (!code.startsWith("SQLITE_")) return error;
   if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code))
     return new Error(
-      `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code, or disconnect`,
+      `${database} is damaged (${message}): delete it and agent.db-*, then connect again with a new code, or disconnect`,
     );
   // SQLite says IOERR_SHMSIZE only where the memory that its processes share has no room on the disk.
   if (/^SQLITE_(?:FULL|IOERR_SHMSIZE)$/.test(code))

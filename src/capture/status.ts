@@ -78,7 +78,7 @@ function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
   const rejection = rejectionOf(capture);
   if (rejection) return { reason: rejection.reason, until: null };
   if (isConnected && readSetting(capture, SINCE) === undefined)
-    return { reason: "what may be read is not known here any more", until: null };
+    return { reason: "this machine no longer knows from when on it may read", until: null };
   const waits = SENDING.map((task) => rows.schedule.get(task)).find((row) => row?.reason && row.nextAt > clock.now());
   return waits ? { reason: waits.reason ?? "", until: waits.nextAt } : null;
 }

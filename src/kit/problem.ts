@@ -65,7 +65,7 @@ export const invalid = problem({
   name: "invalid",
   status: 400,
   code: "bad_request",
-  message: "What was sent will not do.",
+  message: "What was sent is not valid.",
 });
 export const unauthorized = problem({
   name: "unauthorized",
@@ -89,7 +89,7 @@ export const conflict = problem({
   name: "conflict",
   status: 409,
   code: "conflict",
-  message: "This cannot be done as things are.",
+  message: "The request conflicts with the present state.",
 });
 export const gone = problem({
   name: "gone",

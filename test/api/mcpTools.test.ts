@@ -316,7 +316,7 @@ describe("who sees what", () => {
     expect((await callTool(t, bearer, "brain_briefing")).text).toMatch(/^Team Other:[\s\S]*\nTeam Shop:/);
     await removeMember(t.instance.core, other.device.team.id, user.id, COMMAND_LINE);
     expect(await recurring()).not.toContain("other");
-    expect(await recurring({ team: "Other" })).toBe("This token opens no such team.");
+    expect(await recurring({ team: "Other" })).toBe("This token gives no access to such a team.");
   });
 
   it("keeps a narrowed read token to its files and repositories", async () => {
@@ -333,7 +333,7 @@ describe("who sees what", () => {
     ] as const)
       expect(await callTool(t, narrow, name, args)).toMatchObject({
         isError: true,
-        text: "This read token is narrowed to some files, and this tells of more: use brain_search.",
+        text: "This read token is narrowed to some files, and this reads more than those: use brain_search.",
       });
     const uri = `brain://${REPO}/.claude/brain/errors.md`;
     expect((await rpc(t, narrow, { method: "resources/read", params: { uri } })).body.error.code).toBe(-32602);

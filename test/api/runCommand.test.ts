@@ -94,7 +94,7 @@ describe("whose command it is", () => {
       { issuer: "https://corp.example/", clientId: "reckon", domains: ["example.com"] },
       COMMAND_LINE,
     );
-    await expect(join(named, "eve@example.com")).rejects.toThrow("come by");
+    await expect(join(named, "eve@example.com")).rejects.toThrow("sign in with");
     await join(anybodys, "joe@else.example");
     await removeMember(core, acme.id, admin.id, COMMAND_LINE);
     await expect(join(named, "eve@example.com")).rejects.toThrow("may no longer make it");

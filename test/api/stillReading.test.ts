@@ -35,7 +35,11 @@ it("says when to ask again while much is to be read, and shows a briefing as it 
   );
   const [briefing, ...refused] = await Promise.all(["/api/brain/briefing?format=json", ...ROUTES].map(ask));
   for (const one of refused)
-    expect(one).toMatchObject({ status: 503, error: expect.stringContaining("still being read"), retryAfter: "10" });
+    expect(one).toMatchObject({
+      status: 503,
+      error: expect.stringContaining("still being processed"),
+      retryAfter: "10",
+    });
   expect(briefing).toMatchObject({ status: 200, body: { items: [] } });
   held.resolve(undefined);
   await Promise.all(others);

@@ -235,7 +235,7 @@ describe("after it was taken back, with nothing known here of what was told", ()
     a.capture.db.pragma("user_version = 99");
     a.capture.close();
     expect(() => openCapture({ machine, clock, log })).toThrow(
-      `${places.database} was made by a newer version of this program: use that; to go on with this one, delete it and what is named like it, with what waits there unsent, then connect again with a new code`,
+      `${places.database} was made by a newer version of this program: use that; to go on with this one, delete it and agent.db-*, with what waits there unsent, then connect again with a new code`,
     );
     for (const name of readdirSync(places.home)) if (name.startsWith("agent.db")) rmSync(join(places.home, name));
     a.reopen();

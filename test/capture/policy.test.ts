@@ -479,7 +479,7 @@ it("reads nothing where it is not known any more what may be read", async () => 
   for (const end of ["", "-wal", "-shm"]) rmSync(a.capture.places.database + end, { force: true });
   a.reopen();
   expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "no-since" });
-  const trouble = { reason: "what may be read is not known here any more", until: null };
+  const trouble = { reason: "this machine no longer knows from when on it may read", until: null };
   expect(readStatus(a.capture).trouble).toEqual(trouble);
   await a.connect();
   a.work("s2", 1);

@@ -505,7 +505,7 @@ describe("the program", () => {
     expect(serveHelp.stdout).toContain("RECKON_LIMIT_TELEMETRY");
     expect(serveHelp.stdout).toContain("600/60");
     for (const [args, option] of [
-      [["replica", "check"], "what came longer before must be in it (default: 5m)"],
+      [["replica", "check"], "deliveries older than this must be in it (default: 5m)"],
       [["error", "list"], "how many at most, up to 200 (default: 100)"],
       [["request", "list"], "how many at most (default: 100)"],
       [["pack", "list"], "how many at most (default: 100)"],

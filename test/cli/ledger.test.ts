@@ -401,7 +401,7 @@ it("an event of the audit that was altered or taken out is named, and so is a lo
   const relabelled = await faultsAfter("UPDATE devices SET label = 'somebody-else'");
   expect(relabelled.length).toBeGreaterThan(0);
   expect(new Set(relabelled.map(({ kind, problem, detail }) => `${kind} ${problem}: ${detail}`))).toEqual(
-    new Set(["event owner: its device goes by another name now"]),
+    new Set(["event owner: its device has another name now"]),
   );
   const emptied = await faultsAfter("DELETE FROM audit_events");
   expect(emptied.map(({ deliveryId, problem }) => [deliveryId, problem])).toEqual(

@@ -86,7 +86,7 @@ describe("on a database of an older schema", () => {
     journal(data, [{ id: "era_06h1nzxrjnxpn39kejgw6pcsv0", teamId: null, target, ...asked }]);
     expect(await erasures()).toMatchObject({
       status: "warning",
-      detail: expect.stringMatching(/^1 asked for and not done/),
+      detail: expect.stringMatching(/^1 not finished/),
     });
     writeFileSync(join(data, JOURNAL), "{");
     const { code, stdout } = await run("doctor", "--json");

@@ -148,8 +148,8 @@ describe("what answers", () => {
   });
 
   it.each([
-    ["ends early", [{ out: "a\n" }], "the line was cut before the command was done"],
-    ["ends within a line", [{ out: "a\n" }, '{"exit":'], "the line was cut before the command was done"],
+    ["ends early", [{ out: "a\n" }], "the connection broke before the command was done"],
+    ["ends within a line", [{ out: "a\n" }, '{"exit":'], "the connection broke before the command was done"],
     ["is no JSON", [{ out: "a\n" }, "<html>\n"], "the server's reply cannot be read"],
     ["is something else", [{ out: "a\n" }, { run: "rm -rf /" }], "the server's reply cannot be read"],
     ["is a file that nobody asked for", [{ out: "a\n" }, { file: "AAAA" }], "a file, which nobody asked for"],

@@ -155,13 +155,16 @@ describe("own prices", () => {
 
   it("that cannot be read are reported by the doctor", async () => {
     const { directory } = await testData();
-    expect(await finding(directory, "prices")).toMatchObject({ status: "ok", detail: expect.stringContaining("ship") });
+    expect(await finding(directory, "prices")).toMatchObject({
+      status: "ok",
+      detail: expect.stringContaining("built-in"),
+    });
     writeFileSync(join(directory, "prices.json"), PRICES);
     expect(await finding(directory, "prices")).toMatchObject({ status: "ok", detail: "prices.json of 2026-11-01" });
     writeFileSync(join(directory, "prices.json"), "{");
     expect(await finding(directory, "prices")).toMatchObject({
       status: "warning",
-      detail: expect.stringMatching(/prices\.json is not JSON.*ship/),
+      detail: expect.stringMatching(/prices\.json is not JSON.*built-in/),
     });
   });
 });

@@ -441,7 +441,7 @@ describe("what comes", () => {
        VALUES (?, 'session', NULL, ?, '', '', 1, 1) RETURNING 1`,
       ...[t.rows("SELECT id FROM erasures")[0].id, target],
     );
-    await expectRefused(u, file, "is on record here, of something else");
+    await expectRefused(u, file, "is on record here with another target");
     expect(u.rows("SELECT kind, target FROM erasures")).toEqual([{ kind: "session", target }]);
   });
 });
@@ -632,7 +632,7 @@ describe("a file", () => {
     await sign("UPDATE trace_sessions SET document = '{}'", /is not what its leaves commit to/);
     await sign(
       "DELETE FROM deliveries WHERE id = (SELECT max(id) FROM deliveries WHERE kind = 'traces')",
-      /will not do/,
+      /cannot be used/,
     );
     await sign(
       "DELETE FROM file_nodes WHERE first = (SELECT min(first) FROM file_nodes)",

@@ -98,7 +98,7 @@ it("says which file of the capture client is damaged, and what to do", async () 
   writeFileSync(file, "no database".repeat(1_000));
   for (const args of [["status"], ["run"], ["disconnect", "--force"]]) {
     const { code, stderr } = await command(["agent", ...args], { env });
-    const advice = "delete it and what is named like it, then connect again with a new code, or disconnect";
+    const advice = "delete it and agent.db-*, then connect again with a new code, or disconnect";
     expect([code, stderr]).toEqual([1, `reckon: ${file} is damaged (file is not a database): ${advice}\n`]);
   }
 });

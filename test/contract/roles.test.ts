@@ -284,7 +284,7 @@ it("tells no program of theirs more than they see", async () => {
       expect(JSON.stringify(found.body)).toContain("Nothing was found");
       for (const tool of ["brain_briefing", "errors_recurring", "spend"]) {
         const { body } = await call(tool, {}, as);
-        expect([tool, JSON.stringify(body).includes("opens no team")]).toEqual([tool, true]);
+        expect([tool, JSON.stringify(body).includes("gives access to no team")]).toEqual([tool, true]);
       }
     }
   };

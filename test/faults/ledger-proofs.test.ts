@@ -64,7 +64,7 @@ it("an auditor checks what is in the log without the log, and as its witness see
     expect([early.code, early.stdout, early.stderr]).toEqual([
       1,
       "",
-      expect.stringContaining("start the server on it"),
+      expect.stringContaining("Start the server on it"),
     ]);
   }
   server = await serve(data.directory);

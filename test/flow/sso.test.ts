@@ -634,7 +634,7 @@ describe("signing in by an issuer", () => {
     for (const link of [await invite(mallory, ADA.email), await invite(mallory, null), await invite(root, null)])
       await expect(acceptAsNew(core, link.token, chosen, origin)).rejects.toMatchObject({
         status: 403,
-        message: "Addresses of acme.example come by Acme: sign in with it, then open the link again.",
+        message: "People with addresses of acme.example sign in with Acme: do that, then open the link again.",
       });
     expect(roles(site)).toEqual(before);
     // Other addresses are nobody's to vouch for, and operators could make the account anyway.
@@ -924,7 +924,7 @@ describe("what is asked of an issuer", () => {
     const refused = "id or secret that stand here (invalid_client)";
     expect(await outcome()).toEqual([502, expect.stringContaining(refused), 0]);
     await changeIssuer(core, "acme", { clientSecret: CLIENT.secret, issuer: `http://${alias}` }, COMMAND_LINE);
-    expect(await outcome()).toEqual([502, expect.stringContaining(`calls itself ${issuer.url}, which`), 0]);
+    expect(await outcome()).toEqual([502, expect.stringContaining(`calls itself ${issuer.url}: enter`), 0]);
     await changeIssuer(core, "acme", { issuer: issuer.url }, COMMAND_LINE);
     expect(await outcome()).toEqual([200, expect.anything(), 1]);
   });

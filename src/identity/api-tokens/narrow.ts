@@ -14,7 +14,7 @@ import { findTeam } from "../teams/teams.ts";
 export function teamRead(core: Core, own: string | null, named: string | undefined): string {
   if (own !== null) return named === undefined || named === own ? own : fail(notFound, "There is no such team.");
   if (named === undefined)
-    fail(malformed, "The token is one of all teams: name the team with the parameter team; /api/teams lists them.");
+    fail(malformed, "The token reads all teams: name one with the parameter team; /api/teams lists them.");
   return findTeam(core, named)?.id ?? fail(notFound, "There is no such team.");
 }
 

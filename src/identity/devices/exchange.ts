@@ -27,7 +27,10 @@ const DeviceBinding = v.looseObject({
   seatCount: Count,
   consentVersion: v.string(),
   previousErased: v.optional(
-    v.pipe(v.boolean(), v.description("Whether the device that this machine was is erased, with all that it sent.")),
+    v.pipe(
+      v.boolean(),
+      v.description("Whether the device that this machine was before is erased, with all that it sent."),
+    ),
   ),
 });
 
@@ -49,7 +52,7 @@ export const exchange = endpoint(
         ),
         consent: Consent,
         previousDeviceId: v.optional(
-          v.pipe(identifier(200), v.description("The device that this machine was, where it was one.")),
+          v.pipe(identifier(200), v.description("The device that this machine was before, if it was one.")),
         ),
       }),
       maxBytes: () => 16 * 1024,

@@ -23,7 +23,7 @@ const READ_ONLY = new Set(["id", "meta", "groups"]);
 export function changesIn(body: Readonly<Record<string, unknown>>): Change[] {
   const operations = membersOf(body).get("operations");
   if (!Array.isArray(operations) || operations.length === 0) return fail(invalidValue, "Operations must be a list.");
-  if (operations.length > MAX_CHANGES) fail(invalidValue, `Operations are ${MAX_CHANGES} at most.`);
+  if (operations.length > MAX_CHANGES) fail(invalidValue, `A request has ${MAX_CHANGES} operations at most.`);
   const changes = operations.flatMap((one) => operationIn(objectIn(one, "Operations")));
   if (changes.length > MAX_CHANGES) fail(invalidValue, `Operations change ${MAX_CHANGES} attributes at most.`);
   return changes;

@@ -157,7 +157,7 @@ const describing = (
     async (call) => {
       const { core } = await scopeOf(call);
       const named = make(baseOf(core)).find((one) => one.id === call.params.id);
-      return named ?? fail(notFound, "Nothing of SCIM is called so here.");
+      return named ?? fail(notFound, "SCIM has no resource type or schema of this name here.");
     },
   ),
 ];
@@ -169,7 +169,7 @@ export const DISCOVERY_ENDPOINTS: readonly Endpoint[] = [
       id: "scimServiceProviderConfig",
       method: "GET",
       path: `${PATH}/ServiceProviderConfig`,
-      summary: "Read what is understood of SCIM",
+      summary: "Read which features of SCIM are supported",
       ok: Described,
       faults: [],
       example: { ok: providerConfig(EXAMPLE_BASE) },
@@ -182,8 +182,8 @@ export const DISCOVERY_ENDPOINTS: readonly Endpoint[] = [
     resourceTypes,
   ),
   ...describing(
-    ["scimSchemas", "Schemas", "List their attributes"],
-    ["scimGetSchema", "Read the attributes of one of them"],
+    ["scimSchemas", "Schemas", "List the attributes of all kinds of resources"],
+    ["scimGetSchema", "Read the attributes of a kind of resource"],
     schemas,
   ),
 ];

@@ -49,7 +49,7 @@ function selectionIn(filter: string | undefined): { column: GroupColumn; value: 
   const { attribute, operand } = filterIn(filter);
   if (attribute === "displayname") return { column: attribute, value: directoryKey(operand) };
   if (attribute === "id" || attribute === "externalid") return { column: attribute, value: operand };
-  return fail(invalidFilter, "Groups are looked for by displayName, externalId and id.");
+  return fail(invalidFilter, "Groups can be filtered by displayName, externalId and id.");
 }
 
 function cutPage({ core }: Scope, page: readonly GroupRecord[], shown: Shown): readonly GroupRecord[] {

@@ -42,7 +42,7 @@ export function pathIn(text: string): Path | undefined {
   const own = text.trim().replace(CORE, "");
   if (/^urn:/i.test(own) && own.length <= MAX_CHARS) return undefined;
   const [, attribute, brackets, sub] = own.length > MAX_CHARS ? [] : (PATH.exec(own) ?? []);
-  if (attribute === undefined) fail(invalidPath, "The path is none of an attribute here.");
+  if (attribute === undefined) fail(invalidPath, "The path names no attribute.");
   const filter = brackets === undefined ? undefined : comparisonIn(brackets);
   if (brackets !== undefined && !filter)
     fail(invalidPath, 'Of paths with a filter only [ATTRIBUTE eq "VALUE"] is taken.');

@@ -6,7 +6,7 @@ export const invalidFilter = problem({
   name: "invalidFilter",
   status: 400,
   code: "invalid_filter",
-  message: 'Of filters only ATTRIBUTE eq "VALUE" is answered.',
+  message: 'The only supported filter is ATTRIBUTE eq "VALUE".',
 });
 export const invalidPath = problem({
   name: "invalidPath",
@@ -18,7 +18,7 @@ export const invalidValue = problem({
   name: "invalidValue",
   status: 400,
   code: "invalid_value",
-  message: "A value is missing, or will not do.",
+  message: "A value is missing or not valid.",
 });
 export const mutability = problem({
   name: "mutability",
@@ -30,7 +30,7 @@ export const noTarget = problem({
   name: "noTarget",
   status: 400,
   code: "no_target",
-  message: "The operation does not say what it is about.",
+  message: "The operation names no target.",
 });
 export const uniqueness = problem({
   name: "uniqueness",

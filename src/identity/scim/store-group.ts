@@ -49,7 +49,7 @@ export function changeGroupDraft(draft: GroupDraft, change: Change): void {
       changeMembers(draft.members, change);
       return;
     default:
-      if (change.attribute !== "schemas") fail(invalidPath, "The path is none of an attribute of a group.");
+      if (change.attribute !== "schemas") fail(invalidPath, "The path names no attribute of a group.");
   }
 }
 
@@ -182,7 +182,7 @@ async function memberSteps({ core, issuer }: Scope, groupId: string, desired: Re
   const added: string[] = [];
   for (const id of desired) {
     if (present.has(id)) continue;
-    if (!directoryRecords.user(core, issuer.id, id)) fail(invalidValue, "One of members is no user here.");
+    if (!directoryRecords.user(core, issuer.id, id)) fail(invalidValue, "One of the members is not a user here.");
     added.push(id);
     await yieldNow();
   }

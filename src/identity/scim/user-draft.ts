@@ -77,7 +77,7 @@ function changeDraft(draft: UserDraft, change: Change): void {
       changeEmail(draft, change, value);
       return;
     default:
-      if (draft.active && !IGNORED.has(attribute)) fail(invalidPath, "The path is none of an attribute of a user.");
+      if (draft.active && !IGNORED.has(attribute)) fail(invalidPath, "The path names no attribute of a user.");
   }
 }
 

@@ -63,7 +63,7 @@ function selectionIn(
       return account && { column: "account", value: account.id };
     }
     default:
-      return fail(invalidFilter, "Users are looked for by userName, externalId, displayName, id and emails.value.");
+      return fail(invalidFilter, "Users can be filtered by userName, externalId, displayName, id and emails.value.");
   }
 }
 
@@ -215,7 +215,7 @@ const deleteUser = endpoint<v.GenericSchema<null>, ScimPrincipal>(
     id: "scimDeleteUser",
     method: "DELETE",
     path: `${PATH}/:id`,
-    summary: "Let go of a person: their account is closed",
+    summary: "Remove a person: their account is closed",
     ok: v.null(),
     okStatus: 204,
     faults: [notFound, forbidden],

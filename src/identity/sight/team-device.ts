@@ -30,7 +30,7 @@ export const teamDevice = credential<DevicePrincipal>({
     if (isOwnOnly(core, principal))
       fail(
         forbidden,
-        "Whose device this is sees only what their own devices sent, or has left: this tells of the whole team.",
+        "This device's person sees only what their own devices sent, or has left the team; this request reads what the whole team sent.",
       );
   },
 });

@@ -62,7 +62,7 @@ const actor = ({ id, email }: User, { ip }: Origin): Actor => ({ kind: "user", i
  */
 export function requirePasswordsFor({ config }: Core, { operator }: { readonly operator: 0 | 1 }): void {
   if (config.passwords === "all" || operator === 1) return;
-  fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
+  fail(forbidden, "Only operators sign in with a password here. Use single sign-on.");
 }
 
 /**

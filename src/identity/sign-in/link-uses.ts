@@ -105,7 +105,10 @@ function requireOwnAddress(core: Core, { email: named, makerId }: LinkRow, email
   const domain = emailKey(email).split("@").at(-1) as string;
   const issuer = issuerOfDomain(core, domain);
   if (issuer)
-    fail(forbidden, `Addresses of ${domain} come by ${issuer.label}: sign in with it, then open the link again.`);
+    fail(
+      forbidden,
+      `People with addresses of ${domain} sign in with ${issuer.label}: do that, then open the link again.`,
+    );
   if (core.config.proxySignIn !== null && emailKey(vouched) !== emailKey(email))
     fail(
       forbidden,

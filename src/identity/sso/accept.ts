@@ -274,7 +274,7 @@ export function unlink(core: Core, userId: string, issuerId: string, by: Actor):
 /** @throws Problem 403 for somebody who has no password, or may not sign in with it */
 function requirePassword({ config }: Core, { passwordHash, operator }: User): void {
   if (config.passwords === "operators" && operator === 0)
-    fail(forbidden, "This is the only way into the account: passwords are for who runs this installation.");
+    fail(forbidden, "This is the only way into the account: only operators sign in with a password here.");
   if (passwordHash === null) fail(forbidden, "This is the only way into the account: choose a password first.");
 }
 

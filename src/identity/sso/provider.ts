@@ -73,7 +73,7 @@ async function discover(
     if (called !== null)
       fail(
         issuerUnavailable,
-        `The single sign-on at ${issuer} calls itself ${called}, which has to stand here instead.`,
+        `The single sign-on at ${issuer} calls itself ${called}: enter that as the issuer instead.`,
       );
     return fail(issuerUnavailable, `The single sign-on at ${issuer} cannot be reached: ${reasonOf(error)}.`);
   }

@@ -41,7 +41,7 @@ export const listCausalLinks = endpoint(
     }),
     ok: v.object({
       ok: v.boolean(),
-      total: v.pipe(Count, v.description("All that fit, however many are listed.")),
+      total: v.pipe(Count, v.description("All matches, however many are listed.")),
       links: v.array(CausalLink),
       next: v.optional(v.pipe(v.string(), v.description("Ask for it as `after`; absent when nothing follows."))),
       behind: Behind,

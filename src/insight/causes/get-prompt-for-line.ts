@@ -30,7 +30,10 @@ export const promptForLineEndpoint = endpoint(
         v.array(
           v.object({
             sessionId: v.pipe(v.string(), v.description("As its agent named it.")),
-            spanId: v.pipe(v.string(), v.description("Of the edit; as the note calls it where only that tells of it.")),
+            spanId: v.pipe(
+              v.string(),
+              v.description("The edit's span; where only a note has it, the note's id for it."),
+            ),
             prompt: v.pipe(
               v.nullable(v.string()),
               v.description(
@@ -42,7 +45,7 @@ export const promptForLineEndpoint = endpoint(
             band: v.pipe(
               v.picklist(CONFIDENCES),
               v.description(
-                "strong: the commit's note names the session, or an edit covers the line, and it is known how later ones moved it; probable: not all of them told, but none lies above; weak: the file was edited.",
+                "strong: the commit's note names the session, or an edit covers the line, and it is known how later ones moved it; probable: some later ones do not say so, but none of these lies above; weak: the file was edited.",
               ),
             ),
           }),

@@ -61,7 +61,7 @@ export interface LinkFilter {
 }
 
 export interface LinkList {
-  /** All that fit, however many are listed. */
+  /** All matches, however many are listed. */
   readonly total: number;
   readonly links: readonly Link[];
   /** Where to go on; absent when nothing follows. */

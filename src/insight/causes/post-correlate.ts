@@ -25,7 +25,7 @@ export const correlateLinks = endpoint(
       ok: v.boolean(),
       considered: v.pipe(Count, v.description("Dated headings of errors, security and anti-patterns files.")),
       linked: v.pipe(Count, v.description("Of these, put down to a session or commit.")),
-      possible: v.pipe(Count, v.description("Of these, with sessions that are possible and no more.")),
+      possible: v.pipe(Count, v.description("Of these, with merely possible causes.")),
       unlinked: Count,
     }),
     faults: [...inShape("tierGate", tierGate), forbidden],

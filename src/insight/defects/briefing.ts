@@ -31,7 +31,7 @@ interface BriefingBody {
   readonly ok: true;
   /** null: all repositories, or one whose key took more than half of the room. */
   readonly repoKey: string | null;
-  /** Whose words the items are; absent without any. */
+  /** Where the words of the items are from; absent without items. */
   readonly notice?: string;
   readonly items: Item[];
   /** Items for which there was no room. */

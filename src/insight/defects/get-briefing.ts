@@ -26,7 +26,7 @@ const BrainBriefing = v.looseObject({
     v.nullable(v.string()),
     v.description("Null: all repositories of the team, or one whose key takes more than half of the room."),
   ),
-  notice: v.optional(v.pipe(v.string(), v.description("Whose words the items are; absent without any."))),
+  notice: v.optional(v.pipe(v.string(), v.description("Where the words of the items are from; absent without items."))),
   items: v.array(
     v.object({
       kind: v.picklist(["open", "rule", "decision"]),

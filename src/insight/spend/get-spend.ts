@@ -27,7 +27,7 @@ const Figures = v.object({
   cacheWriteTokens: Count,
   cacheReadTokens: Count,
   unpricedTokens: v.pipe(Count, v.description("Tokens of models whose price is not known.")),
-  usages: v.pipe(Count, v.description("Model calls, or whole sessions that told of no calls. Each counts once.")),
+  usages: v.pipe(Count, v.description("Model calls, and whole sessions without calls. Each counts once.")),
 });
 
 const SpendReply = v.object({
@@ -51,7 +51,7 @@ const SpendReply = v.object({
         key: v.pipe(
           v.string(),
           v.description(
-            "The model, repository, branch, agent, device, session, day or person's e-mail address; empty when nobody told, or of machines that are nobody's.",
+            "The model, repository, branch, agent, device, session, day or person's e-mail address; empty where it is unknown, or for machines that are nobody's.",
           ),
         ),
         deviceId: v.optional(v.pipe(v.string(), v.description("The device of a session."))),
@@ -59,7 +59,7 @@ const SpendReply = v.object({
         ...Figures.entries,
       }),
     ),
-    v.description("Dearest first; days in their order, of which the last ones are kept within `limit`."),
+    v.description("Most expensive first; days by date, the last ones within `limit`."),
   ),
   behind: Behind,
 });
@@ -100,7 +100,7 @@ export const spend = endpoint(
         MUST_BE_SINCE,
       ),
       until: date("Last day: a date or a date-time; today by default.", UNTIL, MUST_BE_UNTIL),
-      by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What the groups are; models by default."))),
+      by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What to group by; model by default."))),
       repoKey: v.optional(RepoKey),
       from: date("The same as since.", SINCE, MUST_BE_SINCE),
       to: date("The same as until.", UNTIL, MUST_BE_UNTIL),

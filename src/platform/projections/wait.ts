@@ -15,7 +15,7 @@ export const stillReading = problem({
   name: "stillReading",
   status: 503,
   code: "still_reading",
-  message: "What was delivered is still being read, as after an upgrade. Ask again after the Retry-After seconds.",
+  message: "Deliveries are still being processed, as after an upgrade. Ask again after the Retry-After seconds.",
 });
 
 /** A member for replies that are made of old figures while nothing can be stored. */

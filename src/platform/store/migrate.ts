@@ -88,7 +88,7 @@ export const schemaVersion = (db: Database) => db.pragma("user_version", { simpl
 /** @throws DataDirectoryError when the file is newer than this program or is not ours. */
 export function requireOurs(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): void {
   if (db.pragma("page_count", { simple: true }) === 0)
-    throw new DataDirectoryError(`${db.name} is empty, as a copy is that was cut off at once`);
+    throw new DataDirectoryError(`${db.name} is empty, like a copy that was cut off at once`);
   if (db.pragma("application_id", { simple: true }) !== APPLICATION_ID)
     throw new DataDirectoryError(`${db.name} is a database of another program; choose another directory`);
   const version = schemaVersion(db);

@@ -59,7 +59,7 @@ export const getTile = endpoint(
     id: "ledgerTile",
     method: "GET",
     path: "/ledger/tile/**:tile",
-    summary: "Hashes of the log's tree, a tile of them",
+    summary: "A tile of hashes of the log's tree",
     tag: "Ledger",
     auth: "none",
     media: "application/octet-stream",

@@ -34,7 +34,7 @@ export function requireOwnEpoch(core: Core): void {
   if (!known.isOwn)
     fail(
       conflict,
-      "The database was put in place after the log was signed last, and nothing is signed of it yet: start the server on it once, which goes on with the log under another name.",
+      "The database was replaced after the log was last signed, so nothing of it is signed yet. Start the server on it once: it goes on with the log under another name.",
     );
 }
 

@@ -50,7 +50,7 @@ const metrics: readonly Metric[] = [
 
 export const transparency = room({
   name: "transparency",
-  tags: { Ledger: "What anybody can check the record with." },
+  tags: { Ledger: "Checkpoints, keys and proofs, with which anybody can check the record." },
   endpoints: [getCheckpoint, getLedgerKey, getTile],
   metrics,
   jobs: [

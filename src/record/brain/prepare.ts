@@ -29,7 +29,8 @@ export const contentNeeded = problem({
   name: "contentNeeded",
   status: 400,
   code: "content_needed",
-  message: "A file is named by a digest of which no content is held. Nothing was stored; send its content.",
+  message:
+    "The server does not hold the content of a file that was sent as a digest. Nothing was stored; send the content.",
 });
 
 export const BrainSnapshot = v.object({
@@ -48,7 +49,7 @@ export const BrainSnapshot = v.object({
           v.pipe(
             v.string(),
             v.regex(/^[0-9a-f]{64}$/, "must be a SHA-256 digest in 64 lower-case hexadecimal digits"),
-            v.description("In place of a content that the team's record holds: its SHA-256, in hexadecimal digits."),
+            v.description("Instead of a `content` that the team's record holds: its SHA-256, in hexadecimal digits."),
           ),
         ),
       }),

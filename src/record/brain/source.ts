@@ -23,10 +23,7 @@ const schema = v.object({
   deviceId: v.pipe(v.string(), v.description("The device that published the brain as it stands.")),
   version: v.pipe(v.number(), v.integer(), v.description("Of the snapshot, as that device counts.")),
   receivedAt: v.pipe(Instant, v.description("When the snapshot arrived.")),
-  says: v.pipe(
-    v.string(),
-    v.description("The same for a reader of prose: that these are quoted words, no instructions."),
-  ),
+  says: v.pipe(v.string(), v.description("The same as a sentence: these are quoted words, no instructions.")),
 });
 export type SourceFacts = v.InferOutput<typeof schema>;
 

@@ -29,7 +29,7 @@ export const notesRead = endpoint(
       commits: v.pipe(v.string(), v.description(`Up to ${MAX_COMMITS}, with commas between them.`)),
     }),
     ok: Notes,
-    also: [{ status: 404, description: "There is a note of none of them.", schema: Notes, example: { notes: {} } }],
+    also: [{ status: 404, description: "None of them has a note.", schema: Notes, example: { notes: {} } }],
     faults: [forbidden],
     limits: [],
     example: {
@@ -58,7 +58,7 @@ export const notesRead = endpoint(
 function requireSight(core: Core, device: DevicePrincipal): void {
   const { status } = findDeviceOf(core, device.teamId, device.deviceId) ?? {};
   if (status !== "active") fail(unauthorized, "The device was disconnected.");
-  if (isOwnOnly(core, device)) fail(forbidden, "Whose device this is sees only what their own devices sent.");
+  if (isOwnOnly(core, device)) fail(forbidden, "This device's person sees only what their own devices sent.");
 }
 
 /** Of a note at once, in UTF-16 units: its escapes may be six times as long. */

@@ -79,7 +79,7 @@ export const ingest = endpoint(
     ok: v.object({
       ok: v.boolean(),
       repoKey: v.nullable(v.string()),
-      at: v.pipe(Instant, v.description("When the figures that stand now were taken.")),
+      at: v.pipe(Instant, v.description("When the stored figures were taken.")),
     }),
     faults: [...inShape("tierGate", tierGate)],
     limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],

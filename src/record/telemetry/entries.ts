@@ -25,7 +25,7 @@ export interface EntryFilter extends Scope {
   readonly type?: string | undefined;
   /** The payload's `sessionId`, exactly. */
   readonly sessionId?: string | undefined;
-  /** Stands somewhere in the payload, in any case. */
+  /** A text in the payload, in upper or lower case. */
   readonly text?: string | undefined;
   /** Only entries under whose seq other content came too. */
   readonly flagged?: "conflict" | undefined;

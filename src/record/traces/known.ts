@@ -11,7 +11,7 @@ const MAX_IDS = 100;
 
 const Known = v.object({
   id: v.string(),
-  endedAt: v.pipe(v.nullable(Instant), v.description("When the session ended, as far as it was told.")),
+  endedAt: v.pipe(v.nullable(Instant), v.description("When the session ended, as far as known.")),
   spans: Count,
   commits: Count,
 });
@@ -22,7 +22,7 @@ export const known = endpoint(
     id: "agentTracesKnown",
     method: "GET",
     path: "/api/agent-traces/known",
-    summary: "Ask which sessions were told by devices that are connected no more",
+    summary: "Ask which sessions were sent by devices whose binding has ended",
     tag: "Agent traces",
     auth: device,
     query: v.object({
@@ -36,7 +36,7 @@ export const known = endpoint(
       ok: v.boolean(),
       sessions: v.pipe(
         v.array(Known),
-        v.description("Those that were told as a whole, by a device that is not known to be another person's."),
+        v.description("Sessions that such a device sent as a whole, unless it is known to be another person's."),
       ),
     }),
     faults: [],

@@ -69,7 +69,7 @@ export const ingest = endpoint(
     },
     ok: v.object({
       ok: v.boolean(),
-      id: v.pipe(v.string(), v.regex(/^req_/), v.description("Asks requestsStatus what became of it.")),
+      id: v.pipe(v.string(), v.regex(/^req_/), v.description("Pass it to requestsStatus to ask what became of it.")),
     }),
     faults: [requestTooLarge, tooManyWaiting],
     errorShape: "okFalse",

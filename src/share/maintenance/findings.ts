@@ -41,10 +41,10 @@ export function examineSchema({ store }: Core): Finding {
 export function examineDerived(core: Core): Finding {
   const check = "derived tables";
   const [first, ...more] = hasTable(core.store.db, "projection_failures") ? failures(core) : [];
-  if (!first) return { check, status: "ok", detail: "nothing was passed over" };
+  if (!first) return { check, status: "ok", detail: "no delivery was skipped" };
   const times = [first, ...more].reduce((sum, { count }) => sum + count, 0);
   const at = `${first.name} at ${first.checkpoint} (${isoInstant(first.failedAt)}): ${first.cause}`;
-  return { check, status: "warning", detail: `${times} could not be worked through and passed over, such as ${at}` };
+  return { check, status: "warning", detail: `${times} could not be processed and were skipped, such as ${at}` };
 }
 
 /** Work in the background that failed when it was tried last; a running server tries it again. */
@@ -72,7 +72,7 @@ export function examineReleases(core: Core): Finding {
         "next start of the server, an installer once it is a day old, and what is none of ours stays",
     );
   if (details.length === 0)
-    return { check, status: "ok", detail: "the files of all that are served from here are there" };
+    return { check, status: "ok", detail: "the files of all installers that are served from here are there" };
   return { check, status: "warning", detail: details.join("; ") };
 }
 
@@ -80,9 +80,8 @@ export function examineReleases(core: Core): Finding {
 export function examinePrices(core: Core): Finding {
   const check = "prices";
   const { date, overridden, problem } = currentPrices(core);
-  if (problem !== null)
-    return { check, status: "warning", detail: `${problem}; the prices that ship are used instead` };
-  return { check, status: "ok", detail: overridden ? `prices.json of ${date}` : `those that ship, of ${date}` };
+  if (problem !== null) return { check, status: "warning", detail: `${problem}; the built-in prices are used instead` };
+  return { check, status: "ok", detail: overridden ? `prices.json of ${date}` : `the built-in ones, of ${date}` };
 }
 
 /** Nightly runs that did not come, or to an end: a running server makes them. */
@@ -95,7 +94,7 @@ export function examineRetention(core: Core): Finding {
     return {
       check,
       status: "warning",
-      detail: `the last run of ${late.teamId}, of ${isoInstant(late.at)}, is long ago or not done`,
+      detail: `the last run of ${late.teamId}, of ${isoInstant(late.at)}, is long ago or not finished`,
     };
   return {
     check,
@@ -173,7 +172,7 @@ export function examineErasures(core: Core): Finding {
     return {
       check,
       status: "warning",
-      detail: `${unfinished} asked for and not done: where no command is at it any more, the next start of the server goes on with them`,
+      detail: `${unfinished} not finished: unless a command is still at work, the next start of the server goes on with them`,
     };
   if (db.pragma("auto_vacuum", { simple: true }) !== 2)
     return {
@@ -191,5 +190,5 @@ export function examineErasures(core: Core): Finding {
         `what was erased at ${isoInstant(since)} may stand in reckon.db and reckon.db-wal still: a server takes it out within two minutes of ` +
         "its start, unless another program reads from them all the time; where that is Litestream, stop it for two minutes meanwhile",
     };
-  return { check, status: "ok", detail: "all that were asked for are done" };
+  return { check, status: "ok", detail: "none is unfinished" };
 }

@@ -160,13 +160,13 @@ export class LoggedErasures {
       const [leaf, ...more] = of.uncovered;
       const others = more.length > 0 ? ` (and ${more.length} more of its team)` : "";
       if (leaf !== undefined)
-        yield { leaf, detail: `it is noted as erased, and the log does not tell that it was${others}` };
+        yield { leaf, detail: `it is noted as erased, but the log has no erasure that covers it${others}` };
     }
     for (const { leaf, teamId, hash } of this.#rewritten) {
       if (hash !== undefined && (this.#rest.get(`${teamId} ${hash}`) ?? 0) > leaf) continue;
       if (hash === undefined && (this.#isExcerpt || this.#arrivals.takeUnstated(leaf) || this.#isBeforeOld(leaf)))
         continue;
-      yield { leaf, detail: "names are said to be taken out of it, and the log does not tell that they were" };
+      yield { leaf, detail: "it is noted that names were erased from it, but the log does not say so" };
     }
   }
 

@@ -140,13 +140,13 @@ function walkEvents(core: Core, faults: Faults, claimed: Set<number>, isExcerpt:
   for (const { leaf, detail } of erasures.atEvents())
     faults.report({ deliveryId: leaf, kind: "event", problem: "erasure", detail });
   for (const leaf of names.contradicted(core))
-    faults.report({ deliveryId: leaf, kind: "event", problem: "owner", detail: "its device goes by another name now" });
+    faults.report({ deliveryId: leaf, kind: "event", problem: "owner", detail: "its device has another name now" });
   for (const { leaf, text, facts } of imports) {
     if (isLeaf(core, leaf, text)) claimed.add(leaf);
     if (!isImportSound(core, leaf, facts))
       faults.report({
         ...{ deliveryId: leaf, kind: "import", problem: "chain" },
-        detail: `what came with it are not the leaves that ${facts.origin} signed`,
+        detail: `the leaves that came with it are not those that ${facts.origin} signed`,
       });
   }
   return erasures;
@@ -258,7 +258,7 @@ function* wrongOf(
   const { chained, foreign, row } = step;
   if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
   if (erasures?.isNoArrival(row))
-    yield { problem: "chain", detail: "it is said to have come from another log, and no import brought it" };
+    yield { problem: "chain", detail: "it claims to come from another log, but no import brought it" };
   const isNoted = row.erasedBy === null || notedErasure(core, row.erasedBy) !== undefined;
   const unbacked = erasures ? erasures.atDelivery(row) : isNoted ? undefined : NO_ERASURE;
   if (unbacked) yield { problem: "erasure", detail: unbacked };

@@ -53,7 +53,7 @@ export async function checkFile(
     return checked;
   } catch (error) {
     const { message } = error as Error;
-    return fail(error instanceof Problem ? error.row : invalid, `${file} will not do: ${message.split("\n")[0]}`);
+    return fail(error instanceof Problem ? error.row : invalid, `${file} cannot be used: ${message.split("\n")[0]}`);
   }
 }
 
@@ -81,7 +81,7 @@ const keyOf = (vkey: string): NoteKey => {
   try {
     return parseVkey(vkey.trim());
   } catch (error) {
-    return fail(invalid, `the key will not do: ${(error as Error).message}`);
+    return fail(invalid, `the key cannot be used: ${(error as Error).message}`);
   }
 };
 

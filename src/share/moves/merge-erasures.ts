@@ -21,7 +21,7 @@ export function mergeErasures(db: Store["db"]): void {
   for (const { id, here, there } of sharedErasures(db)) {
     const [known, coming] = [JSON.parse(here) as ErasedTarget, JSON.parse(there) as ErasedTarget];
     if (restOf(known) !== restOf(coming))
-      fail(conflict, `The erasure ${id} is on record here, of something else. Nothing was changed.`);
+      fail(conflict, `The erasure ${id} is on record here with another target. Nothing was changed.`);
     const both = LISTS.filter((name) => known[name] ?? coming[name]).map((name) => [
       name,
       [...new Set([...(known[name] ?? []), ...(coming[name] ?? [])])],

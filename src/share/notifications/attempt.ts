@@ -82,7 +82,7 @@ const tests = slot(() => new Buckets());
 export async function testChannel(core: Core, id: string, by: Actor, teamId?: string | null): Promise<Outcome> {
   const row = getRow(core, id, teamId);
   const { allowed, retryAfterSeconds } = tests(core).take(id, core.clock.monotonic(), TESTS);
-  if (!allowed) fail(rateLimited, { message: "That were many tests. Try again in a minute.", retryAfterSeconds });
+  if (!allowed) fail(rateLimited, { message: "Too many tests were sent. Try again in a minute.", retryAfterSeconds });
   const notice: StoredNotice = {
     id: 0,
     eventId: newId("evt", core.clock, core.random),

@@ -19,7 +19,7 @@ export const explore = endpoint(
     tag: "Marketplace",
     auth: "none",
     ok: v.looseObject({
-      featured: v.pipe(Entries, v.description("Chosen by who runs the installation.")),
+      featured: v.pipe(Entries, v.description("Chosen by operators.")),
       trending: v.pipe(Entries, v.description("Most devices in the last fourteen days.")),
       new: v.pipe(Entries, v.description("Newest first.")),
       byStack: v.pipe(v.record(v.string(), Entries), v.description("Tag to its packs; the tags with most packs.")),

@@ -88,7 +88,8 @@ function deliveryBundle(
 function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBundle {
   const row = eventOfLeaf(core, leaf);
   if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, noEvent(leaf));
-  if (!row.itemKey || row.itemSha256) fail(conflict, "Names were erased from this event: what it was cannot be shown.");
+  if (!row.itemKey || row.itemSha256)
+    fail(conflict, "Names were erased from this event, so its original text cannot be shown.");
   const text = eventText(row);
   const root = itemUnder(row.itemKey, 0, text);
   const items = [{ index: 0, count: 1, salt: saltOf(row.itemKey, 0), text, path: [] }];

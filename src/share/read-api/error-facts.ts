@@ -37,7 +37,7 @@ export const ClassFacts = v.object({
   firstSeen: Day,
   lastSeen: Day,
   title: v.pipe(v.string(), v.description("Of its newest entry.")),
-  rule: v.pipe(Text, v.description("What its newest entry says must be done.")),
+  rule: v.pipe(Text, v.description("The prevention rule of its newest entry.")),
   ...StandingFacts.entries,
 });
 

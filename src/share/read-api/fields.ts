@@ -70,7 +70,7 @@ export const pageOf = <S extends v.GenericSchema>(item: S) =>
 
 export const Id = v.pipe(Count, v.minValue(1));
 export const Text = v.nullable(v.string());
-export const RepoKey = v.pipe(Text, v.description("Null for what came without one."));
+export const RepoKey = v.pipe(Text, v.description("Null where none was sent."));
 export const When = v.nullable(Instant);
 /** JSON as it was sent, but for what was taken out of it. */
 export const Document = v.pipe(v.unknown(), v.description("As it was sent, but for redactions."));

@@ -24,7 +24,7 @@ const Item = v.object({
   commits: v.array(v.string()),
   files: v.array(v.string()),
   ...StandingFacts.entries,
-  links: v.pipe(v.array(CauseLink), v.description("What it is put down to, the weightiest first; 100 at most.")),
+  links: v.pipe(v.array(CauseLink), v.description("Its causes, the most certain first; 100 at most.")),
 });
 
 /** A class with its entries, newest first, and the sessions that each is put down to. */

@@ -26,7 +26,10 @@ export const sessionOne = reading(
       spanCount: v.pipe(Count, v.description("They are at `/api/sessions/{id}/spans`.")),
       labelCount: Count,
       labels: v.pipe(v.array(Document), v.description("The first 500.")),
-      errors: v.pipe(v.array(CauseLink), v.description("What is put down to it, the newest first; 100 at most.")),
+      errors: v.pipe(
+        v.array(CauseLink),
+        v.description("Errors that are put down to it, the newest first; 100 at most."),
+      ),
       deliveries: v.pipe(v.array(Id), v.description("The deliveries that hold its latest state; 50 at most.")),
       document: Document,
     }),

@@ -17,7 +17,7 @@ export const CauseLink = v.object({
   sessionId: v.pipe(Text, v.description("As its agent named it.")),
   confidence: v.picklist(["strong", "probable", "weak"]),
   verdict: v.pipe(v.nullable(v.picklist(["confirmed", "rejected"])), v.description("What a person said of it.")),
-  counts: v.pipe(v.boolean(), v.description("Whether figures count it: not what is weak or was rejected.")),
+  counts: v.pipe(v.boolean(), v.description("Whether figures count it: weak and rejected ones do not count.")),
   commit: Text,
 });
 

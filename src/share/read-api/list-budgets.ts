@@ -19,13 +19,16 @@ const Usd = v.pipe(v.number(), v.description("Dollars at list prices."));
 
 const Item = v.object({
   id: v.string(),
-  scope: v.pipe(v.picklist(SCOPES), v.description("What it is of: all of the team, or one of its own.")),
+  scope: v.pipe(
+    v.picklist(SCOPES),
+    v.description("What the budget covers: the whole team, or one repository, person or model."),
+  ),
   subject: v.pipe(
     Text,
     v.description("The repository's key, the person's id or the model's name; null for the whole team."),
   ),
   period: v.picklist(PERIODS),
-  from: v.pipe(Day, v.description("The first day of the period of now.")),
+  from: v.pipe(Day, v.description("The first day of the present period.")),
   to: v.pipe(Day, v.description("Its last day.")),
   amountUsd: Usd,
   usedUsd: Usd,
@@ -36,10 +39,12 @@ const Item = v.object({
   ),
   exceedsOn: v.pipe(
     v.nullable(v.string()),
-    v.description("The day on which it is expected to be used up; null where that is not in this period, or it is."),
+    v.description(
+      "The day on which the budget is expected to be used up; null where that is not in this period, or it is used up.",
+    ),
   ),
   state: v.pipe(v.picklist(BUDGET_STATES), v.description("`early`: it is too early for a forecast.")),
-  thresholds: v.pipe(v.array(Count), v.description("Percentages that are told of.")),
+  thresholds: v.pipe(v.array(Count), v.description("Percentages that are reported.")),
   reached: v.pipe(v.array(Count), v.description("Those of them that were reached in this period.")),
   createdAt: Instant,
 });
@@ -49,7 +54,7 @@ export const budgetList = reading(
   {
     id: "readBudgets",
     path: "/api/budgets",
-    summary: "List budgets with what is used of them and their forecast",
+    summary: "List budgets with used amounts and forecasts",
     query: v.strictObject({
       scope: v.optional(v.picklist(SCOPES)),
       state: v.optional(v.picklist(BUDGET_STATES)),

@@ -22,9 +22,9 @@ const Item = v.object({
   flagged: v.nullable(v.picklist(FLAGS)),
   captureMode: v.pipe(
     v.nullable(v.picklist(["off", "metadata", "redacted", "full"])),
-    v.description("What was in force when it arrived; null for what came before that was noted."),
+    v.description("The capture mode when it arrived; null for entries from before that was recorded."),
   ),
-  withheld: v.pipe(Count, v.description("Items of which the capture mode let something not be kept.")),
+  withheld: v.pipe(Count, v.description("Items of which the capture mode withheld something.")),
   erasedItems: v.pipe(Count, v.description("Items that were erased since.")),
 });
 

@@ -16,7 +16,7 @@ const Item = v.object({
   label: Text,
   person: v.pipe(
     v.nullable(v.object({ id: v.string(), email: v.string(), name: Text })),
-    v.description("Whose it is; null for nobody's."),
+    v.description("The person it is assigned to; null for nobody."),
   ),
   status: v.picklist(STATUSES),
   userAgent: v.pipe(Text, v.description("What it calls its program.")),

@@ -21,9 +21,9 @@ export const entryList = reading(
       device: filter("The device's id."),
       person: PERSON,
       type: filter("The payload's `type`.", MAX_CHARS),
-      text: filter("Stands somewhere in the payload, in any case.", MAX_CHARS),
+      text: filter("A text in the payload, in upper or lower case.", MAX_CHARS),
       flagged: v.optional(
-        v.pipe(v.literal("conflict"), v.description("Only those under whose seq other content came, too.")),
+        v.pipe(v.literal("conflict"), v.description("Only entries whose seq came with other content, too.")),
       ),
       ...PERIOD,
       ...PAGED,

@@ -14,7 +14,7 @@ export const errorList = reading(
     query: v.strictObject({
       repo: REPO,
       kind: v.optional(
-        v.pipe(v.picklist(DEFECT_KINDS), v.description("Of which files the entries are; all when left out.")),
+        v.pipe(v.picklist(DEFECT_KINDS), v.description("The kind of file that the entries are in; all when left out.")),
       ),
       recurring: v.optional(v.pipe(v.literal("true"), v.description("Only classes with more than one entry."))),
       open: v.optional(v.pipe(v.literal("true"), v.description("Only classes with an entry that is open."))),

@@ -13,7 +13,10 @@ const Item = v.object({
   ...SessionFacts.entries,
   spans: Count,
   labels: Count,
-  prompts: v.pipe(MaybeCount, v.description("Null, as what follows, of a session too large to be read for a list.")),
+  prompts: v.pipe(
+    MaybeCount,
+    v.description("Null, like the members that follow, for a session too large to be read for a list."),
+  ),
   files: MaybeCount,
   commits: MaybeCount,
   firstPrompt: v.pipe(
@@ -36,7 +39,7 @@ export const sessionList = reading(
       model: filter("The model's name.", MAX_CHARS),
       branch: filter("The branch's name.", MAX_CHARS),
       outcome: filter("How it ended, as its agent says.", MAX_CHARS),
-      text: filter("Stands somewhere in the session, its spans apart, in any case.", MAX_CHARS),
+      text: filter("A text in the session, its spans apart, in upper or lower case.", MAX_CHARS),
       ...PERIOD,
       ...PAGED,
     }),

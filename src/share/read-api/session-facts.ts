@@ -13,7 +13,7 @@ export const SessionFacts = v.object({
   userEmail: v.pipe(
     Text,
     v.description(
-      "Whom the agent names as signed in; null where it names nobody, and the session is whose its device is.",
+      "The person whom the agent names as signed in; null where it names nobody: then the session is that of the device's person.",
     ),
   ),
   repoKey: RepoKey,

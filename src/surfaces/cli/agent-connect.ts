@@ -32,7 +32,7 @@ export function connectCommand(agent: Command, cli: Cli): void {
     .option("--agents <names>", "only these, with commas between, e.g. claude-code,codex", agentNames)
     .option("--since <span>", "how far back to read, e.g. 7d (default: 30d)", duration)
     .option("--label <name>", "what people call this machine (default: its host name)")
-    .option("--timer", "also look every 15 minutes, for what no hook told of", false)
+    .option("--timer", "also look every 15 minutes, for sessions that no hook reported", false)
     .option("--dry-run", "show what would be read and changed, and change nothing", false)
     .option("--insecure", "send unencrypted to another machine", false)
     .option("--pin", "stay with this server, also when it says that the team moved to another", false)

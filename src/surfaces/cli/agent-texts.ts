@@ -52,7 +52,7 @@ export function passLine(result: PassResult | undefined): string {
 const QUIET: Readonly<Record<NonNullable<PassResult["quiet"]>, string>> = {
   paused: "Recording is paused.",
   policy: "The team's policy is to record nothing.",
-  "no-since": "Nothing was read: what may be read is not known here any more. Connect again with a new code.",
+  "no-since": "Nothing was read: this machine no longer knows from when on it may read. Connect again with a new code.",
   "no-policy": "The team's policy is not known yet, so nothing was read.",
   "outbox-full": "The outbox is full: reading goes on once the server has taken some of it.",
 };
@@ -113,7 +113,10 @@ export function statusLines(status: Status): string {
   if (status.serverWasRestored !== null)
     rows.push(["server restored", `${at(status.serverWasRestored)}: what it had lost was sent again`]);
   if (status.stateWasOlder !== null)
-    rows.push(["state was older", `${at(status.stateWasOlder)}: this machine went on behind what the server has`]);
+    rows.push([
+      "state was older",
+      `${at(status.stateWasOlder)}: the local state was an older copy, so numbers go on after those of the server`,
+    ]);
   if (trouble) {
     const { reason, until } = trouble;
     const next = until === null ? ": connect again with a new code" : `; next try ${at(until)}`;

@@ -162,7 +162,7 @@ function managedCommand(agent: Command): void {
   withJson(
     agent
       .command("managed-settings")
-      .description("print the settings that put the hooks into effect for all people of a machine"),
+      .description("print managed settings that install the hooks for everybody on a machine"),
   )
     .argument("[agent]", "only this one, e.g. claude-code", agentName)
     .option("--system <name>", `one of ${SYSTEMS.join(", ")}`, oneOf(SYSTEMS), "linux" as const)
@@ -177,7 +177,7 @@ function managedCommand(agent: Command): void {
 function importCommand(agent: Command, cli: Cli): void {
   withJson(agent.command("import").description("record transcripts from elsewhere, as another machine's or a CI's"))
     .argument("<path...>", "files, or folders with transcripts in them")
-    .option("--agent <name>", "whose they are (default: told by their content)", agentName)
+    .option("--agent <name>", "which agent wrote them (default: recognised by their content)", agentName)
     .action((paths: string[], options: CommonOptions & { agent?: string }) =>
       withCapture(cli, options, async (capture, output) => {
         const imported = await importTranscripts(capture, paths, options.agent, output.steps("reading"));

@@ -47,10 +47,10 @@ export function apiTokenCommands(program: Command, cli: Cli): void {
 
 function addCreate(token: Command, cli: Cli): void {
   common(token.command("create").description("make an API token"))
-    .requiredOption("--name <name>", "what it will be recognised by")
+    .requiredOption("--name <name>", "a name to recognise it by")
     .option("--team <team>", "the team that it reads: id or exact name")
     .option("--all-teams", "let it read every team")
-    .option("--user <email>", "who answers for it: it ends with their rights; nobody when left out")
+    .option("--user <email>", "the person who answers for it: it ends with their rights (default: nobody)")
     .addOption(
       new Option("--scope <scope>", "read what was recorded, or administer as well, see docs/remote.md")
         .choices(Object.keys(MAX_LIFETIME_DAYS))
@@ -66,7 +66,7 @@ function addCreate(token: Command, cli: Cli): void {
         if ((options.team === undefined) === (options.allTeams === undefined))
           fail(invalid, "Say which team the token reads: --team TEAM, or --all-teams.");
         if (options.allTeams && caller.teamId !== null)
-          fail(forbidden, "The token is one of a team: it makes none for all.");
+          fail(forbidden, "A token of one team cannot make one for all teams.");
         const made = await createApiToken(core, boundedBy(core, caller, desired(core, caller, options)), caller.by);
         output.result({ ...made, expiresAt: isoInstant(made.expiresAt) }, () => made.token);
         output.note(`Shown once; its id is ${made.id} and it works until ${isoInstant(made.expiresAt)}.`);

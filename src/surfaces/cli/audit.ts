@@ -31,11 +31,8 @@ const untilEnd = (text: string): number => instant(text) + (isDate(text) ? DAY_M
 export function auditCommand(program: Command, cli: Cli): void {
   common(program.command("audit").description("who did what, when and from where, the newest first"))
     .option("--team <team>", "only what concerns this team: id or exact name")
-    .option("--action <name>", 'only this, such as "device.revoked"')
-    .option(
-      "--text <text>",
-      "only where this stands in the name of who did it or whom it was done to, or in an address",
-    )
+    .option("--action <name>", 'only events of this kind, such as "device.revoked"')
+    .option("--text <text>", "only events with this text in the name of the actor or the target, or in an address")
     .option("--since <instant>", "from then on: a date or an instant, such as 2026-11-21T12:00:00Z", instant)
     .option("--until <instant>", "before then; a date is included", untilEnd)
     .option("--limit <n>", `events at most, 1 to ${MOST}`, atMostShown, SHOWN)

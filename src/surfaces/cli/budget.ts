@@ -70,7 +70,7 @@ export function budgetCommands(program: Command, cli: Cli): void {
     .option("--model <name>", "of this model")
     .addOption(new Option("--period <period>", "calendar month or week, UTC").choices([...PERIODS]).default("month"))
     .requiredOption("--usd <amount>", "dollars at list prices", amount)
-    .option("--at <percent>", "thresholds to tell of (default: 80,100)", percentages)
+    .option("--at <percent>", "thresholds to report (default: 80,100)", percentages)
     .action((options: SetOptions) =>
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);

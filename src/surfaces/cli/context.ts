@@ -142,7 +142,7 @@ export function teamNamed(core: Core, { teamId }: Caller, named: string): Team {
   const own = getTeam(core, teamId);
   return named === own.id || named === own.name
     ? own
-    : fail(forbidden, `The token is one of the team "${own.name}" alone.`);
+    : fail(forbidden, `The token works for the team "${own.name}" only.`);
 }
 
 /** The same for an optional name. Without one it is the caller's own team, or undefined where the caller is confined to none. */

@@ -46,7 +46,7 @@ function addList(device: Command, cli: Cli): void {
   common(device.command("list").description("list the devices"))
     .option("--team <team>", "id or exact name")
     .option("--person <email>", "only those of this person: e-mail address or id")
-    .addOption(new Option("--nobody", "only those that are nobody's").default(false).conflicts("person"))
+    .addOption(new Option("--nobody", "only devices that are assigned to nobody").default(false).conflicts("person"))
     .action((options: Listed) =>
       withCore(cli, options, (core, output, caller) => {
         const personId = options.person === undefined ? undefined : personNamed(core, caller, options.person).id;
@@ -92,7 +92,7 @@ function* listed(core: Core, nobody: boolean, teamId: string | undefined, person
 
 function addAssign(device: Command, cli: Cli): void {
   const assign = common(device.command("assign").argument("<device>", "device id").argument("[email]"))
-    .description("say whose a device is, e.g. ada@example.com; its sessions and spend count as theirs")
+    .description("assign a device to a person, e.g. ada@example.com; its sessions and spend count as theirs")
     .option("--nobody", "take it away from whoever has it", false)
     .action((id: string, email: string | undefined, options: CommonOptions & { nobody: boolean }) => {
       if ((email !== undefined) === options.nobody)

@@ -37,22 +37,26 @@ export function eraseCommand(program: Command, cli: Cli): void {
       TARGETS.filter((other) => other !== name && ![name, other].every((one) => PAIR.includes(one))),
     );
   const erase = common(program.command("erase"))
-    .description("erase what was recorded of somebody or something; what remains tells that it was")
+    .description(
+      "erase what was recorded of a person, device, session, entry or repository; the log keeps that it was there",
+    )
     .addOption(only("--person <email>", "a person, with the devices that are theirs: e-mail address or id", "person"))
-    .addOption(only("--device <id>", "what a device sent; its binding ends. With --session: whose", "device"))
+    .addOption(
+      only("--device <id>", "what a device sent; its binding ends. With --session: the device that sent it", "device"),
+    )
     .addOption(only("--session <id>", "an agent's session: the number of its page, or its agent's id", "session"))
     .addOption(only("--entry <id>", "an entry of telemetry, by the number of its page", "entry"))
     .addOption(only("--repo <key>", "what was sent of a repository", "repo"))
     .option("--team <team>", "with --repo: of this team alone, by id or exact name")
-    .requiredOption("--reason <text>", "on what ground; it stays on record, so let it name nobody")
-    .option("--dry-run", "only tell what would go", false)
+    .requiredOption("--reason <text>", "why; it stays on record, so let it name nobody")
+    .option("--dry-run", "only show what would be erased", false)
     .option("--yes", "do not ask", false)
     .action((options: EraseOptions) => {
       if (TARGETS.every((name) => options[name] === undefined))
         erase.error(`error: name what to erase, by ${TARGETS.map((name) => `--${name}`).join(", ")}`, { exitCode: 2 });
       // Ignored, the option would let somebody erase more than they mean to.
       if (options.team !== undefined && options.repo === undefined)
-        erase.error("error: --team goes with --repo alone: whatever else is named goes wholly", { exitCode: 2 });
+        erase.error("error: --team works with --repo alone: everything else is erased in all teams", { exitCode: 2 });
       return withCore(cli, options, (core, output, { by }) => eraseTarget(cli, core, output, options, by));
     });
 }
@@ -69,7 +73,7 @@ async function eraseTarget(cli: Cli, core: Core, output: Output, options: EraseO
   const erasure = await requestErasure(core, resolved, options.reason, by);
   const onStep = erasureProgress(plan.counts, output.steps);
   const counts = await carryOut(core, erasure, onStep, output.steps).catch((error: unknown) => {
-    output.note(`${erasure.id} is on record and not done: the next start of the server goes on with it.`);
+    output.note(`${erasure.id} is on record, but not finished: the next start of the server goes on with it.`);
     throw error;
   });
   output.result({ erasureId: erasure.id, ...plan, counts, erased: true }, () => doneText(erasure.id, counts));

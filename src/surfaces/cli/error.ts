@@ -121,7 +121,7 @@ function printList(core: Core, output: Output, rows: Awaited<ReturnType<typeof p
 
 function addShow(error: Command, cli: Cli): void {
   ofTeam(error.command("show").argument("<error>", "8 digits of a class, or the number of an entry"))
-    .description("show how an error stands, and what was said and done of it")
+    .description("show an error's state, and what people said and did about it")
     .action((id: string, options: OfTeam) =>
       withCore(cli, options, async (core, output, caller) => {
         const one = await named(core, teamNamed(core, caller, options.team), id);

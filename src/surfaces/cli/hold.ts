@@ -18,12 +18,12 @@ interface PlaceOptions extends CommonOptions {
 }
 
 export function holdCommands(program: Command, cli: Cli): void {
-  const hold = program.command("hold").description("what is neither erased nor let run out");
+  const hold = program.command("hold").description("data that is neither erased nor removed by retention");
   const place = common(hold.command("place").description("keep everything of a team, a device or a session"))
     .addOption(new Option("--team <team>", "id or exact name").conflicts(["device", "session"]))
     .addOption(new Option("--device <id>", "device id").conflicts(["team", "session"]))
     .addOption(new Option("--session <id>", "the number of its page, or its agent's id").conflicts(["team", "device"]))
-    .requiredOption("--reason <text>", "on what ground")
+    .requiredOption("--reason <text>", "why")
     .action((options: PlaceOptions) => {
       const { team, device, session } = options;
       if (team === undefined && device === undefined && session === undefined)

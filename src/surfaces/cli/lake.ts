@@ -7,7 +7,7 @@ import { facts } from "./output.ts";
 
 export function lakeCommands(program: Command, cli: Cli): void {
   const lake = program.command("lake").description("the record as Parquet in a directory or a bucket (RECKON_LAKE)");
-  common(lake.command("status").description("tell what is in the lake, and what is to come")).action(
+  common(lake.command("status").description("show up to when the lake is complete, and what waits")).action(
     (options: CommonOptions) =>
       withCore(cli, options, (core, output) => {
         const status = lakeStatus(core);
@@ -29,7 +29,7 @@ export function lakeCommands(program: Command, cli: Cli): void {
       }),
   );
   common(lake.command("check").description("compare the lake with what was put there, object by object"))
-    .option("--repair", "take away what is not known, and have what is missing and all days written once more", false)
+    .option("--repair", "remove unknown files, and write missing ones and all days again", false)
     .action((options: CommonOptions & { repair: boolean }) =>
       withCore(cli, options, async (core, output) => {
         output.steps("comparing the lake");

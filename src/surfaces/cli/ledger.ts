@@ -71,7 +71,7 @@ function addHead(ledger: Command, cli: Cli): void {
       output.result({ vkey }, () => vkey);
     }),
   );
-  common(ledger.command("checkpoint").description("sign what the log is now, for a witness or to note it elsewhere"))
+  common(ledger.command("checkpoint").description("sign the log's present head, for a witness or to note it elsewhere"))
     .option("--since <size>", "prove as well that it only grew since it had so many leaves", size)
     .action((options: CommonOptions & { since?: number }) =>
       withCore(cli, options, (core, output) => {
@@ -95,9 +95,9 @@ function addProve(ledger: Command, cli: Cli): void {
   common(
     ledger
       .command("prove")
-      .argument("<what>", `${PROVABLE.join(", ")}, with its number as pages have it: entry:12`)
-      .argument("[number]", "the number, where it is not a part of the first")
-      .description("write what proves to anybody with the log's key that something is in the log"),
+      .argument("<what>", `${PROVABLE.join(", ")}, with its number as in the page's address: entry:12`)
+      .argument("[number]", "the number, if the first argument has none")
+      .description("write a proof, for anybody with the log's key, that something is in the log"),
   )
     .option("--out <file>", "where to; printed otherwise")
     .action((what: string, number: string | undefined, options: CommonOptions & { out?: string }) =>
@@ -135,8 +135,8 @@ function addCheck(ledger: Command, cli: Cli): void {
   ledger
     .command("check")
     .argument("<file>", "a proof that ledger prove wrote, or an archive that export wrote")
-    .description("judge a proof or an archive, with nothing but the log's key: no data directory, no network")
-    .requiredOption("--key <vkey>", "the log's key, as you know it from elsewhere than the file", logKey)
+    .description("check a proof or an archive with the log's key alone: no data directory, no network")
+    .requiredOption("--key <vkey>", "the log's key, from another source than the file", logKey)
     .option(
       "--witness <vkey>",
       "a witness who must have cosigned; may be given more than once",
@@ -231,7 +231,7 @@ function addWitness(ledger: Command, cli: Cli): void {
   ledger
     .command("witness")
     .argument("<url|file>", "the log's server, or a file that was brought from it")
-    .description("make sure that a log only grew since the last look, and cosign its checkpoint")
+    .description("check that a log only grew since the last look, and cosign its checkpoint")
     .requiredOption("--state <file>", "what is remembered of this log; the witness's own key lies beside it")
     .option("--key <vkey>", "the log's key; needed once", logKey)
     .option("--name <name>", "what the witness is called, when its key is made (default: this machine's name)")

@@ -17,7 +17,7 @@ export function mcpCommand(program: Command, cli: Cli): void {
     .description("speak the Model Context Protocol on standard input and output, for clients without HTTP")
     .option("--url <url>", "the server (default: the one that this machine is connected to)")
     .option("--token-file <file>", "holds a read token or a device's (env RECKON_TOKEN; default: this machine's own)")
-    .option("--insecure", "let an http address be one of another machine")
+    .option("--insecure", "allow http to another machine")
     .action(async ({ url, tokenFile, insecure }: McpOptions) => {
       settleIn(cli);
       const named = tokenFile === undefined ? cli.env.RECKON_TOKEN : readFileSync(tokenFile, "utf8");

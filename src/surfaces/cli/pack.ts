@@ -88,14 +88,14 @@ export function packCommands(program: Command, cli: Cli): void {
     });
   for (const [act, status, description] of [
     ["feature", "featured", "show a pack first"],
-    ["unfeature", "not featured", "show a pack first no longer"],
+    ["unfeature", "not featured", "no longer show a pack first"],
     ["restore", "published", "bring a removed pack back"],
   ] as const)
     common(pack.command(act).argument("<name>", "the pack's name").description(description)).action(
       (name: string, options: CommonOptions) => decide(options, name, { act }, status),
     );
   common(pack.command("remove").argument("<name>", "the pack's name").description("stop showing and serving a pack"))
-    .requiredOption("--reason <text>", "why; everybody who looks for it is told")
+    .requiredOption("--reason <text>", "why; shown to everybody who looks for the pack")
     .action((name: string, options: CommonOptions & { reason: string }) =>
       decide(options, name, { act: "remove", reason: options.reason }, "removed"),
     );
@@ -142,7 +142,7 @@ function addPublish(pack: Command, cli: Cli): void {
 function addList(pack: Command, cli: Cli): void {
   common(pack.command("list").description("list packs by name, removed ones too"))
     .option("--team <team>", "only this team's: id or exact name")
-    .option("--search <text>", "stands in the name, the title or the publisher")
+    .option("--search <text>", "text in the name, the title or the publisher")
     .option("--limit <n>", "how many at most", wholeNumber, DEFAULT_LISTED)
     .action((options: CommonOptions & { team?: string; search?: string; limit: number }) =>
       withCore(cli, options, (core, output, caller) => {

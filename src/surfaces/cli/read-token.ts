@@ -46,7 +46,7 @@ export function readTokenCommands(program: Command, cli: Cli): void {
 function addCreate(token: Command, cli: Cli): void {
   common(token.command("create").description("make a read token; options that narrow it may be given several times"))
     .requiredOption("--user <email>", "whose token it is: e-mail address or id")
-    .requiredOption("--name <name>", "what its owner will recognise it by")
+    .requiredOption("--name <name>", "a name by which its owner recognises it")
     .option("--team <team>", "only this team: id or exact name", text)
     .option("--repo <key>", "only this repository", text)
     .option("--path <glob>", "only files whose path matches, e.g. docs/**", text)

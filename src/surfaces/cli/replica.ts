@@ -25,7 +25,7 @@ export function replicaCommands(program: Command, cli: Cli): void {
   common(
     replica
       .command("check")
-      .argument("[command...]", "after --: what restores it, {} for the file to write")
+      .argument("[command...]", "after --: the command that restores it, with {} for the file to write")
       .description(
         "restore a replica and verify it, against the running database too; note the outcome for the figures",
       ),
@@ -33,7 +33,7 @@ export function replicaCommands(program: Command, cli: Cli): void {
     .option("--restore-to <dir>", "where the command restores it for as long as it is checked")
     .option("--from <database>", "one that is restored already, instead of a command")
     .addOption(
-      new Option("--max-lag <span>", "what came longer before must be in it")
+      new Option("--max-lag <span>", "deliveries older than this must be in it")
         .argParser(lag)
         .default(5 * MINUTE_MS, "5m"),
     )

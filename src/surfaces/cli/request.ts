@@ -41,7 +41,7 @@ export function requestCommands(program: Command, cli: Cli): void {
 
   common(request.command("list").description("list requests, newest first"))
     .option("--status <status>", `one of ${STATUSES.join(", ")}, merged`, oneOf([...STATUSES, "merged"] as const))
-    .option("--search <text>", "stands in the text, the context, the note or the id")
+    .option("--search <text>", "part of the text, the context, the note or the id")
     .option("--limit <n>", "how many at most", wholeNumber, DEFAULT_LISTED)
     .action((options: CommonOptions & { status?: RequestFilter["status"]; search?: string; limit: number }) =>
       withCore(cli, options, async (core, output) => {
@@ -81,7 +81,7 @@ export function requestCommands(program: Command, cli: Cli): void {
     withCore(cli, options, async (core, output, { by }) => show(output, await mergeRequest(core, id, into, by))),
   );
 
-  common(request.command("unmerge").argument("<id>", "the request").description("take a merge back")).action(
+  common(request.command("unmerge").argument("<id>", "the request").description("undo a merge")).action(
     (id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output, { by }) => show(output, await unmergeRequest(core, id, by))),
   );

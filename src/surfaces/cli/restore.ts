@@ -45,7 +45,11 @@ export function restoreCommand(program: Command, cli: Cli): void {
       (file: string, before: readonly string[]) => [...before, file],
       [],
     )
-    .option("--passphrase-stdin", "with --from: of the keys that key wrap put into the database", false)
+    .option(
+      "--passphrase-stdin",
+      "with --from: read the passphrase of the keys that key wrap put into the database",
+      false,
+    )
     .option("--new-ledger-key", "with --from: go on with another key of the ledger", false)
     .action(async (file: string | undefined, options: RestoreOptions) => {
       const { from, verify } = options;

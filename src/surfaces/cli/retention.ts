@@ -32,7 +32,7 @@ export function retentionCommands(program: Command, cli: Cli): void {
   const retention = program.command("retention").description("for how long records are kept");
   common(retention.command("set").description("say for how long a team's records of a kind are kept"))
     .requiredOption("--team <team>", "id or exact name")
-    .addOption(new Option("--kind <kind>", "what of it").choices([...RETENTION_KINDS]).makeOptionMandatory())
+    .addOption(new Option("--kind <kind>", "kind of data").choices([...RETENTION_KINDS]).makeOptionMandatory())
     .requiredOption("--days <days>", "a number of days, or forever", days)
     .action((options: SetOptions) =>
       withCore(cli, options, async (core, output, caller) => {
@@ -47,7 +47,7 @@ export function retentionCommands(program: Command, cli: Cli): void {
           );
       }),
     );
-  common(retention.command("list").description("list for how long what is kept, and the last nightly runs"))
+  common(retention.command("list").description("list the retention periods, and the last nightly runs"))
     .option("--team <team>", "id or exact name")
     .action((options: CommonOptions & { team?: string }) =>
       withCore(cli, options, (core, output, caller) => {

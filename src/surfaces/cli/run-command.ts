@@ -31,7 +31,7 @@ const Command = v.object({
     v.pipe(
       v.string(),
       v.maxLength(MAX_INPUT_CHARS, `must have at most ${MAX_INPUT_CHARS} characters`),
-      v.description("What stands on standard input, or in the file that the command reads."),
+      v.description("The text on standard input, or in the file that the command reads."),
     ),
   ),
   terminal: v.optional(v.pipe(v.boolean(), v.description("Whether a person reads the result on a terminal."))),
@@ -66,7 +66,7 @@ export const runCommand = endpoint(
     const { argv, input, terminal = false } = body;
     const name =
       remoteNameOf(argv) ??
-      fail(malformed, "This server has no such command for those elsewhere; a program that has it is newer.");
+      fail(malformed, "This server knows no such remote command. Your program may be newer than the server.");
     requireMay(principal, name);
     const onEnd = begin(core, principal.tokenId);
     try {

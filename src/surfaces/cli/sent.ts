@@ -91,7 +91,7 @@ async function follow(server: Server, body: string, cli: Cli, options: CommonOpt
         return frame.exit;
       }
     }
-    return fail(unavailable, "the line was cut before the command was done: look whether it was carried out");
+    return fail(unavailable, "the connection broke before the command was done: check whether it was carried out");
   } finally {
     clearTimeout(timer);
     await file.drop();

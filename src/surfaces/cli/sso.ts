@@ -54,7 +54,10 @@ const withSettings = (command: Command) =>
     .option("--scopes <scopes>", "requested beside openid (default: email profile)")
     .option("--groups-claim <claim>", "the claim that lists a person's groups (default: groups)")
     .option("--map <group=team:role>", "what a group means here; * is everybody; may be given again", several)
-    .option("--domains <domains>", "of e-mail addresses by which accounts are linked and made, separated by commas")
+    .option(
+      "--domains <domains>",
+      "domains of e-mail addresses whose accounts are linked and made, separated by commas",
+    )
     .option("--trust-email", "take its e-mail addresses as verified although it does not say so")
     .option("--session-hours <n>", "how long a sign-in lasts (default: 24)");
 
@@ -80,7 +83,7 @@ function addAdd(sso: Command, cli: Cli): void {
   )
     .requiredOption("--issuer <url>", "its issuer identifier; the host has to be listed in RECKON_OUTBOUND")
     .requiredOption("--client-id <id>", "the client's id there")
-    .option("--jit", "make an account for who has none and is in a group that is mapped");
+    .option("--jit", "make an account for people without one who are in a mapped group");
   withSettings(command).action(async (name: string, options: IssuerOptions) => {
     const change = await changeOf(cli, options);
     return withCore(cli, options, async (core, output, { by }) => {
@@ -98,7 +101,7 @@ function addSet(sso: Command, cli: Cli): void {
   const command = common(sso.command("set").argument("<name>", "of the issuer").description("change an issuer"))
     .option("--issuer <url>", "its issuer identifier, while nobody has signed in by it")
     .option("--client-id <id>", "the client's id there")
-    .option("--jit", "make an account for who has none and is in a group that is mapped")
+    .option("--jit", "make an account for people without one who are in a mapped group")
     .option("--no-jit", "do not");
   withSettings(command).option("--no-trust-email", "do not");
   command.action(async (name: string, options: IssuerOptions) => {
@@ -204,7 +207,7 @@ function addUnlink(sso: Command, cli: Cli): void {
     sso
       .command("unlink")
       .argument("<email>", "of the account")
-      .description("leave an account to whom an issuer names by its address next; all ways into it end"),
+      .description("free an account for the person whom an issuer names by its address next; all ways into it end"),
   ).action((email: string, options: CommonOptions) =>
     withCore(cli, options, async (core, output, { by }) => {
       await waysIn.release(core, email, by);

@@ -29,7 +29,7 @@ function addMove(team: Command, cli: Cli): void {
       .description("take nothing more for a team here, and send its devices to another server"),
   )
     .option("--to <url>", "the address of the server that serves it from now on")
-    .option("--insecure", "let it be http on another machine, where the network is trusted")
+    .option("--insecure", "allow http to another machine, where the network is trusted")
     .option("--cancel", "serve it here again; until the move is confirmed")
     .option("--confirm", "the other server has it: the move cannot be taken back any more")
     .action((name: string, options: MoveOptions) => {

@@ -122,7 +122,7 @@ function addSet(team: Command, cli: Cli): void {
     )
     .option(
       "--second-factor <required|optional>",
-      "demand a second factor of who signs in with a password",
+      "demand a second factor of people who sign in with a password",
       oneOf(["required", "optional"] as const),
     )
     .action((name: string, options: Changes) => {

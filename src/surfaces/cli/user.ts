@@ -78,9 +78,7 @@ function addRole(user: Command, cli: Cli): void {
 }
 
 function addInvite(user: Command, cli: Cli): void {
-  common(
-    user.command("invite").argument("[email]", "whose invitation it is; whoever has the link where it is left out"),
-  )
+  common(user.command("invite").argument("[email]", "the address that it is for; left out: whoever has the link"))
     .description("print a one-time link that lets somebody into a team, with an account of their own making")
     .requiredOption("--team <team>", "id or exact name (required)")
     .option("--role <role>", `role in that team: one of ${ROLES.join(", ")}`, role, "member" as Role)
@@ -90,7 +88,10 @@ function addInvite(user: Command, cli: Cli): void {
         const { by, token } = caller;
         const isTeams = caller.teamId !== null;
         if (isTeams && token?.userId === null && email !== undefined)
-          fail(forbidden, "The token is nobody's, who could hand out an address: leave the address out.");
+          fail(
+            forbidden,
+            "A token without a person cannot invite by address: leave the address out, or make the token with --user.",
+          );
         const whose = token?.userId ? { makerId: token.userId } : {};
         const invitation = { teamId, role: options.role, email: email ?? null, ...whose };
         const link = await createInvitation(core, invitation, by, isTeams ? "admin" : undefined);

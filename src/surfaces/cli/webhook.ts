@@ -31,7 +31,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function webhookCommands(program: Command, cli: Cli): void {
-  const webhook = program.command("webhook").description("who outside hears of what happens: webhooks, chats, mail");
+  const webhook = program.command("webhook").description("channels to which events are sent: webhooks, chats, mail");
   addCreate(webhook, cli);
   addList(webhook, cli);
   addTest(webhook, cli);
@@ -41,18 +41,18 @@ export function webhookCommands(program: Command, cli: Cli): void {
 function addCreate(webhook: Command, cli: Cli): void {
   common(webhook.command("create").description("make a channel"))
     .addOption(new Option("--kind <kind>", "what it is sent as").choices(CHANNEL_KINDS).default("webhook"))
-    .requiredOption("--name <name>", "what it will be recognised by")
+    .requiredOption("--name <name>", "a name to recognise it by")
     .requiredOption("--to <target>", "its URL; for mail the addresses, with commas between them")
-    .option("--team <team>", "the team it hears of: id or exact name")
-    .option("--installation", "let it hear of the installation and of every team")
+    .option("--team <team>", "the team whose events it gets: id or exact name")
+    .option("--installation", "send it events of the installation and of every team")
     .option("--events <types>", "with commas between them; all when left out")
     .action((options: CreateOptions) =>
       withCore(cli, options, async (core, output, caller) => {
         const { kind, name, to: target, team, installation, events } = options;
         if ((team === undefined) === (installation === undefined))
-          fail(invalid, "Say what it hears of: --team TEAM, or --installation.");
+          fail(invalid, "Say whose events it gets: --team TEAM, or --installation.");
         if (installation && caller.teamId !== null)
-          fail(forbidden, "The token is one of a team: it makes no channel of the installation.");
+          fail(forbidden, "A token of one team cannot make a channel of the installation.");
         const teamId = team === undefined ? null : teamNamed(core, caller, team).id;
         const chosen = events?.split(",").map((one) => one.trim()) ?? eventsFor(teamId);
         const { channel, secret } = await createChannel(
@@ -61,7 +61,7 @@ function addCreate(webhook: Command, cli: Cli): void {
           caller.by,
         );
         output.result({ ...described(core, channel), secret }, () => secret ?? channel.id);
-        if (secret !== null) output.note(`Shown once: what it is signed with. Its id is ${channel.id}.`);
+        if (secret !== null) output.note(`Shown once: the secret that signs its messages. Its id is ${channel.id}.`);
         const obstacle = obstacleOf(core, channel, caller.teamId === null);
         if (obstacle) output.note([obstacle.message, obstacle.line].filter(Boolean).join(" Add: "));
       }),
@@ -136,7 +136,7 @@ function addChanges(webhook: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, { by, teamId }) => {
         const secret = await rotateSecret(core, { id, by, teamId: teamId ?? undefined });
         output.result({ id, secret }, () => secret);
-        output.note("Shown once: what it is signed with from now on.");
+        output.note("Shown once: the secret that signs its messages from now on.");
       }),
   );
   for (const [name, paused, status] of [

@@ -60,7 +60,10 @@ export function teamsOf(visit: Visit, named?: string): { id: string; name: strin
   const all = reachOf(visit).teams();
   const meant = all.filter(({ id, name }) => named === undefined || id === named || name === named);
   if (meant.length === 0)
-    fail(notFound, named === undefined ? "This token opens no team." : "This token opens no such team.");
+    fail(
+      notFound,
+      named === undefined ? "This token gives access to no team." : "This token gives no access to such a team.",
+    );
   if (meant.length > MAX_TEAMS) fail(invalid, `This token opens ${meant.length} teams: name one of them as "team".`);
   return meant;
 }
@@ -83,7 +86,7 @@ function requireWholeBrains({ reader }: Visit): void {
   if (reader.kind === "device") return;
   const { paths, kinds } = reader.token.scope;
   if (paths.length > 0 || kinds.length > 0)
-    fail(forbidden, "This read token is narrowed to some files, and this tells of more: use brain_search.");
+    fail(forbidden, "This read token is narrowed to some files, and this reads more than those: use brain_search.");
 }
 
 /** A read, as it is recorded. */

@@ -58,7 +58,7 @@ function* filesReached(visit: Visit): Generator<readonly [repoKey: string, path:
 
 /** A page of the files that a reader may open. @param cursor of the page before @throws Problem invalid for one that is none */
 export async function listResources(visit: Visit, cursor = "0") {
-  if (!/^\d{1,7}$/.test(cursor)) fail(invalid, "The cursor is not one of ours.");
+  if (!/^\d{1,7}$/.test(cursor)) fail(invalid, "The cursor is not valid: leave it out to begin anew.");
   const from = Number(cursor);
   const resources: ReturnType<typeof resourceOf>[] = [];
   let total = 0;

@@ -29,7 +29,7 @@ export const spendTool = tool({
       ),
     ),
     until: v.optional(v.pipe(v.string(), v.check(isUntil, "must be a date"), v.description("Today by default."))),
-    by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What the groups are; models by default."))),
+    by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What to group by; model by default."))),
     repo: REPO,
     team: TEAM,
   }),

@@ -79,5 +79,5 @@ it("tells of a delivery that was put into another stream, as if it had come from
   expect(faults()).toEqual([]);
   core.store.db.exec(`UPDATE deliveries SET moved_from = json_object('id', id, 'stream', stream_id, 'previous', previous),
     stream_id = (SELECT min(stream_id) FROM deliveries) WHERE id = (SELECT max(id) FROM deliveries)`);
-  expect(faults()).toEqual([["chain", "it is said to have come from another log, and no import brought it"]]);
+  expect(faults()).toEqual([["chain", "it claims to come from another log, but no import brought it"]]);
 });

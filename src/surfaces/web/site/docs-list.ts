@@ -39,7 +39,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       {
         slug: "git-ai",
         file: "git-ai.md",
-        summary: "Git AI: its notes kept here, the two lines for its users, and the prompt of any line of a commit.",
+        summary: "Git AI: its notes kept here, how to set it up, and the prompt of any line of a commit.",
         localized: true,
       },
       {
@@ -178,7 +178,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       {
         slug: "retention",
         file: "retention.md",
-        summary: "For how long what is kept, holds, erasing people and what they sent, what remains, and exports.",
+        summary: "How long data is kept, holds, erasing people and what they sent, what remains, and exports.",
       },
       {
         slug: "configuration",

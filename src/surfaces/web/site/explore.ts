@@ -28,7 +28,7 @@ function sections(call: Visit): Sections {
 
 function shelves({ featured, trending, new: newest }: Sections) {
   return [
-    { title: "Featured", intro: "Chosen by who runs this installation.", packs: featured },
+    { title: "Featured", intro: "Chosen by the operators of this installation.", packs: featured },
     { title: "Trending", intro: "Installed by most machines in the last two weeks.", packs: trending },
     { title: "New", intro: "Published last.", packs: newest },
   ]

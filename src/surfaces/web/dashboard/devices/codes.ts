@@ -157,7 +157,7 @@ function fleetPage(call: PageCall<"admin">, error?: FormError): Html {
   })}
 ${section({
   title: "A code for a fleet",
-  intro: "Its machines are nobody’s until somebody says whose each is, on its page.",
+  intro: "Its machines belong to nobody until each is assigned, on its page.",
   framed: true,
   body: FLEET.draw(call, {
     action: FLEET_PATH,

@@ -80,7 +80,7 @@ export async function erasureSection(call: Member, erasures: readonly ErasureSta
         { label: "Proof", cell: proofs },
       ],
       rows: erasures,
-      empty: empty({ title: "Nothing was erased", intro: "Who runs the installation erases on its command line." }),
+      empty: empty({ title: "Nothing was erased", intro: "Operators erase on the server's command line." }),
     }),
   });
 }

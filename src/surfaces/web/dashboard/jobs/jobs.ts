@@ -13,7 +13,7 @@ import type { ByOperator } from "../shared/call.ts";
 function jobsPage(call: ByOperator) {
   const main = html`${pageHead({
     title: "Background work",
-    intro: "What failed when it was tried last. The server tries it again by itself, less and less often.",
+    intro: "Background jobs whose last run failed. The server tries each again by itself, with growing pauses.",
   })}
 ${table({
   caption: "Failing jobs",
@@ -23,7 +23,7 @@ ${table({
     { label: "Last error", grow: true, cell: ({ cause }) => cause },
   ],
   rows: troubledJobs(call.core),
-  empty: empty({ title: "All is done", intro: "Nothing failed when it was tried last." }),
+  empty: empty({ title: "No job fails", intro: "The last run of every background job went well." }),
 })}
 ${backups(call)}`;
   return frame(call, { title: "Background work", main });

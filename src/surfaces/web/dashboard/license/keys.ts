@@ -45,7 +45,7 @@ export const publicKeyPage = page(
   ({ core, params }) => {
     const kid = params.kid ?? "";
     const pem = findPublicKey(core, kid);
-    if (pem === undefined) fail(notFound, "No key of this name ever signed here.");
+    if (pem === undefined) fail(notFound, "This installation never had a signing key of this name.");
     return download(pemFilename(kid), "application/x-pem-file", pem);
   },
 );

@@ -27,8 +27,7 @@ type Member = PageCall<"member" | "admin">;
 
 /** @throws Problem (404) where nobody pays */
 function requireBilling({ core }: Member): void {
-  if (core.config.billing === "off")
-    fail(notFound, "Licences are not spoken of on this installation (RECKON_BILLING=off).");
+  if (core.config.billing === "off") fail(notFound, "This installation shows no licences (RECKON_BILLING=off).");
 }
 
 const MINTS_SHOWN = 10;

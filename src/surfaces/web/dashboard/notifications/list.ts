@@ -50,7 +50,7 @@ export function listPage(call: Call, scope: Scope, error?: FormError): Html {
   const events = eventOptions(teamId);
   const main = html`${pageHead({
     title,
-    intro: "Who hears of what happens, outside of Reckon.",
+    intro: "Where events are sent: webhooks, chats and mail.",
     actions: buttonLink("Events and signatures", href("/docs/notifications")),
   })}
 ${core.config.outbound.hosts.length === 0 && obstacleBox("Nothing leaves this server: RECKON_OUTBOUND lists no host.", "RECKON_OUTBOUND=hooks.example.com")}
@@ -98,7 +98,7 @@ function channelTable({ core, href }: Call, { base }: Scope, channels: readonly 
       },
     ],
     rows,
-    empty: empty({ title: "Nobody is told yet", intro: "Add a webhook, a chat or mail below." }),
+    empty: empty({ title: "No channel yet", intro: "Add a webhook, a chat or mail below." }),
   });
 }
 

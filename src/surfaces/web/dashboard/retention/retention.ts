@@ -26,7 +26,7 @@ const WHAT: Readonly<Record<RetentionKind, { label: string; hint: string }>> = {
   traces: { label: "Sessions", hint: "Sessions with their spans and labels, from their last change on." },
   reads: {
     label: "Reads",
-    hint: "What was asked with read tokens, by people whose other teams do not keep it longer.",
+    hint: "Questions asked with read tokens, unless another team of the person keeps them longer.",
   },
   audit: { label: "Audit", hint: "Who did what." },
   "web-sessions": { label: "Sign-ins", hint: "Sign-ins that are over, with address and browser." },
@@ -74,7 +74,7 @@ function retentionPage(call: PageCall<"admin">, error?: FormError): Html {
 ${isShort && html`<div class="flash warn" role="status"><p>Something is kept for less than ${ADVISED_DAYS} days. Auditors of AI systems mostly ask for six months.</p></div>`}
 ${section({
   title: "Days",
-  intro: "What is older goes with the next nightly run, for good. Where nothing stands, it is kept for ever.",
+  intro: "Older records are removed for good by the next nightly run. Where a field is empty, they are kept for ever.",
   framed: true,
   body: RETENTION.draw(call, {
     action: "/retention",
@@ -85,14 +85,13 @@ ${section({
   }),
 })}
 ${nights(call)}
-${holdSection(call, "What is held is neither let go nor erased. Who runs the installation places and releases holds.")}
+${holdSection(call, "Records under a hold are neither removed nor erased. Operators place and release holds.")}
 ${section({
   id: "erase",
-  title: "Forget somebody or something now",
-  intro:
-    "Who runs the installation erases a person, a device, a session, an entry or a repository on its command line.",
+  title: "Erase now",
+  intro: "Operators erase a person, a device, a session, an entry or a repository on the server's command line.",
   body: codeBlock("reckon erase --person ada@example.com --reason TEXT --dry-run", {
-    label: "See what would go",
+    label: "See what would be erased",
     titled: true,
   }),
 })}`;

@@ -23,8 +23,8 @@ const GROUPS: readonly { title: string; intro: string; holds: (name: Name) => bo
     intro: "Flags of reckon serve come first, then variables, then defaults.",
     holds: (name) => !isQuota(name) && !isSize(name),
   },
-  { title: "Quotas", intro: "COUNT/SECONDS, or off. Whoever draws more is answered 429.", holds: isQuota },
-  { title: "Sizes", intro: "What is larger is answered 413. Nothing of it is kept.", holds: isSize },
+  { title: "Quotas", intro: "COUNT/SECONDS, or off. Requests beyond that are answered 429.", holds: isQuota },
+  { title: "Sizes", intro: "Larger requests are answered 413. Nothing of them is kept.", holds: isSize },
 ];
 
 function shown(name: Name, value: unknown): Content {

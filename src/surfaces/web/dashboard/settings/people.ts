@@ -178,7 +178,7 @@ function ssoRelease(call: ByOperator, { id, email, operator }: ListedUser) {
   if (operator === 1 || !waysIn.isHeld(call.core, id)) return false;
   return section({
     title: "Single sign-on",
-    intro: `This account is whose single sign-on it was when it came to it first. Whom an issuer names by ${email} since is not let in.`,
+    intro: `This account belongs to the person whose single sign-on first led to it. Anybody else whom an issuer names by ${email} is refused.`,
     body: confirmButton(call, {
       action: `${PATH}/${id}/unlink`,
       label: "Leave it to somebody else",

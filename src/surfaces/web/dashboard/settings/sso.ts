@@ -62,7 +62,7 @@ const FIELDS = {
   clientSecret: {
     kind: "password",
     label: "Client secret",
-    hint: "Empty: a public client, or the secret that there is.",
+    hint: "Empty: a public client, or the present secret stays.",
     autocomplete: "off",
   },
   scopes: { kind: "text", label: "Scopes", hint: "Beside openid.", maxLength: 500, schema: trimmed },

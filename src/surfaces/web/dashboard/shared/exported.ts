@@ -70,7 +70,8 @@ async function* whileAllowed(call: PageCall<"person">, teamId: string | null, pi
     if (now - looked >= LOOK_EVERY_MS) {
       looked = now;
       const found = findSession(core, token);
-      if (!found || rankOf(found) > rankOf(session)) fail(forbidden, "Whoever took this copy may do so no more.");
+      if (!found || rankOf(found) > rankOf(session))
+        fail(forbidden, "The person who began this download may no longer do so.");
     }
     yield piece;
   }

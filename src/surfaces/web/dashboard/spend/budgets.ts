@@ -73,7 +73,7 @@ const BUDGET = formSpec({
     schema: v.picklist(PERIODS, "Choose week or month."),
   },
   usd: { kind: "text", label: "Amount ($)", required: true, placeholder: "500", schema: amount },
-  at: { kind: "text", label: "Tell at (%)", required: true, hint: "Percentages, up to five.", schema: percentages },
+  at: { kind: "text", label: "Notify at (%)", required: true, hint: "Percentages, up to five.", schema: percentages },
 });
 
 /** The subjects that a budget can have. */
@@ -217,7 +217,7 @@ ${
   isAdmin(call) &&
   section({
     title: "Set a budget",
-    intro: "Another amount for the same replaces the one that is there.",
+    intro: "A budget for the same scope replaces the present one.",
     framed: true,
     body: BUDGET.draw(call, {
       action: PATH,
