@@ -94,7 +94,7 @@ it("restores into the directory that lost it, keeps aside what was there and tel
   expect(readdirSync(done.keptAside)).toContain("reckon.db");
   expect(rowsOf(directory, "SELECT count(*) AS n FROM telemetry_segments")).toEqual([{ n: 3 }]);
   // Else two logs of one size would be signed under one name.
-  expect(await refusal(["ledger", "checkpoint", "--data", directory])).toMatch(/start the server on it once/);
+  expect(await refusal(["ledger", "checkpoint", "--data", directory])).toMatch(/Start the server on it once/);
   expect(await json(["restore", "--from", files, "--data", directory])).toMatchObject({ deliveries: 4 });
 });
 
