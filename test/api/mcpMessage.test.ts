@@ -125,7 +125,7 @@ describe("what is no message", () => {
     expect(t.count("device_reads")).toBe(0);
   });
 
-  it("takes whatever nests deep or is named strangely within a message for what it is: wrong arguments", async () => {
+  it("answers deep nesting and strange names within a message as wrong arguments", async () => {
     const t = await startInstance();
     const { device } = await shop(t);
     const json = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"brain_search","arguments":{"query":${"[".repeat(40)}${"]".repeat(40)},"__proto__":{"limit":1}}}}`;
@@ -168,7 +168,7 @@ describe("what is no message", () => {
   });
 });
 
-describe("who may send one", () => {
+describe("who may send a message", () => {
   it("answers GET and DELETE with 405, as a server without sessions does", async () => {
     const t = await startInstance();
     const { device } = await shop(t);
@@ -201,7 +201,7 @@ describe("who may send one", () => {
       expect([origin, await from(origin)]).toEqual([origin, 200]);
   });
 
-  it("ends with the token", async () => {
+  it("answers 401 once the token is revoked or has expired", async () => {
     const t = await startInstance();
     const { device, user, token } = await shop(t);
     const bearer = await token();
@@ -213,7 +213,7 @@ describe("who may send one", () => {
       expect((await callTool(t, gone, "brain_search", { query: "cookie" })).status).toBe(401);
       expect((await rpc(t, gone, { method: "tools/list" })).status).toBe(401);
     }
-    // A token that was not replaced in time, too.
+    // A token that expired because it was not replaced in time.
     const other = await t.device(device.team);
     t.clock.advance(TOKEN_LIFETIME_MS - 1);
     expect((await callTool(t, other.token, "brain_search", { query: "cookie" })).status).toBe(200);
@@ -238,7 +238,7 @@ describe("who may send one", () => {
       expect((await rpc(t, device.token, { method: "ping" })).status).toBe(status);
   });
 
-  it("refuses the last of parallel reads that the day has no room for, and shows nothing", async () => {
+  it("refuses parallel reads beyond the day's quota, and shows them nothing", async () => {
     const t = await startInstance({ settings: { limitReadDaily: "2" } });
     const { token } = await shop(t);
     const bearer = await token();
