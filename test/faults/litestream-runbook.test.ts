@@ -61,7 +61,7 @@ function machine() {
     LITESTREAM_ACCESS_KEY_ID: KEYS.access,
     LITESTREAM_SECRET_ACCESS_KEY: KEYS.secret,
   };
-  // Not waited for with the event loop: others say something meanwhile, and wait until it is read.
+  // Asynchronous, because other processes write output meanwhile and wait until this one reads it.
   const run = (text: string) =>
     new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
       const args = ["-e", "-o", "pipefail", "-c", here(text)];
