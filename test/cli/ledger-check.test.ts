@@ -99,7 +99,7 @@ it("proves nothing of an archive that tells of more than fits into memory, and s
   expect([done.code, done.stdout]).toEqual([1, expect.stringContaining("more than fits into the memory")]);
 });
 
-it("is used in one way", async () => {
+it("refuses wrong usage, and says what is wrong", async () => {
   const path = file(text);
   for (const [args, message] of [
     [[], "--key"],
