@@ -114,7 +114,7 @@ it("keep an invitation through signing in", async () => {
   );
 });
 
-it("of the form that is out there still work, and leave the address bar at once", async () => {
+it("that were handed out in an earlier form still work, and leave the address bar at once", async () => {
   const t = await startInstance({ settings: { baseUrl: "https://reckon.example.com/sub" } });
   const team = await t.team();
   const { token } = await createInvitation(t.instance.core, { teamId: team.id, role: "member" }, COMMAND_LINE);

@@ -56,7 +56,7 @@ it("leads from nothing to a first session and a first error by lines that work a
   await go("/overview");
   const connect = (await line("Connect a device")).replace("THE-CODE", code);
   await machine.run(`${connect} --yes --json --label first`);
-  // Nobody reloads the page from here on.
+  // The page is not reloaded from here on.
   await page.locator("#first-steps").getByText("1 of 3 done.").waitFor();
   const work = join(machine.home, "shop");
   const transcript = join(machine.home, ".claude", "projects", "-work-shop", "s1.jsonl");

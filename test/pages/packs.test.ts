@@ -34,7 +34,7 @@ it("leads from nothing to a published pack: choose files, look at what redaction
   await page.getByLabel("Licence", { exact: true }).selectOption("CC-BY-4.0");
   await page.getByLabel("Tags").fill("TypeScript, web");
   await page.getByLabel("README").fill(`${README}\nDB_PASSWORD=Hq7xT2mK9vL4\n`);
-  // So that the sticky head stands where it belongs on the picture.
+  // The focus is taken away and the page scrolled up, so that the sticky head is in its place on the picture.
   await page.evaluate("document.activeElement.blur(); scrollTo(0, 0)");
   await judge("packs-new");
   await page.getByRole("button", { name: "Preview" }).click();
@@ -245,7 +245,7 @@ it("lets operators feature, remove, bring back and verify", async () => {
   expect(getPack(core, "cookie-rules")).toBeDefined();
 });
 
-it("is seen by members, done by admins, and shows nobody another team's packs", async () => {
+it("shows packs to members, lets only admins act, and shows nobody another team's packs", async () => {
   const site = await startSite();
   const { t } = site;
   const { team, owner } = await start(site);

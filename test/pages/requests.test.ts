@@ -211,7 +211,7 @@ it("pages through many", async () => {
   expect(new URL(page.url()).searchParams.get("status")).toBe("received");
 });
 
-it("changes of a request what an operator changed, and nothing back that another has", async () => {
+it("changes of a request only what an operator changed, and undoes nothing of another's", async () => {
   const { site, operator, ids } = await start();
   const { core } = site.t.instance;
   const { page, go } = await site.open(operator);
