@@ -73,7 +73,7 @@ it("lists the browsers one is signed in with and signs them out, one or all othe
   expect(alive()).toEqual([true, false, false, false]);
 });
 
-it("ends nobody's sign-in but one's own", async () => {
+it("ends only one's own sign-ins", async () => {
   const site = await startSite();
   const ada = await site.person();
   const bob = await site.person();

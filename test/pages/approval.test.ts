@@ -74,7 +74,7 @@ it("warns when the tool asks from elsewhere and asks twice before it lets it in"
   expect(states(site)[0].status).toBe("denied");
 });
 
-it("takes a code in any spelling without JavaScript, and explains those that lead nowhere", async () => {
+it("takes a code in any spelling without JavaScript, and explains codes that do not work", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { userCode } = await waiting(site, "203.0.113.9");

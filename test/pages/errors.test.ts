@@ -283,7 +283,7 @@ it("finds errors by text, kind, owner, model and state, in the order of a column
   }
 });
 
-it("shows what is open to who comes back to a page of which nothing is any more", async () => {
+it("shows what is open when the page of the list that was asked for no longer exists", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);
@@ -492,7 +492,7 @@ it("names the causes below the headings of the rendered file", async () => {
   await page.getByRole("heading", { level: 1, name: "Login loop after the deploy" }).waitFor();
 });
 
-it("says what an entry is while there is none", async () => {
+it("explains what an entry is while there are none", async () => {
   const site = await startSite();
   const ada = await site.person({ role: "member" });
   const { page, go, judge } = await site.open(ada);

@@ -8,7 +8,7 @@ import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { startInstance } from "../support/instance.ts";
 
-/** Every copy of the record that somebody takes away is in the audit, with what it holds. */
+/** Every copy of the record that somebody downloads is in the audit, with what it holds. */
 
 const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 

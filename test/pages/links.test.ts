@@ -13,7 +13,7 @@ import { openByForms } from "../support/links.ts";
 
 useBrowser();
 
-/** The addresses that a browser asked for and was sent on to, whole, with what it told of where it came from. */
+/** The full addresses that a browser asked for or was redirected to, each with the referrer that it sent. */
 function watch(page: import("playwright-core").Page): string[] {
   const seen: string[] = [];
   page.on("request", (request) => seen.push(request.url(), request.headers().referer ?? ""));

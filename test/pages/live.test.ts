@@ -134,7 +134,7 @@ describe("a stream of a session", () => {
     expect((await odd.next())?.data).toMatch(/^\d+\.0$/);
   });
 
-  it("is for who may see the session, as long as they may", async () => {
+  it("is open to people who may see the session, as long as they may", async () => {
     const { site, ada, device, path } = await start();
     const eve = await site.person();
     expect((await follow(site, path, eve)).status).toBe(404);

@@ -40,7 +40,7 @@ async function around(site: Site, person: Person, path: string) {
   return found;
 }
 
-it("leads everybody to what they may open, and to nothing else", async () => {
+it("links for everybody what they may open, and nothing else", async () => {
   const site = await startSite();
   const owner = await site.person();
   const member = await site.person({ team: owner.team, role: "member" });
@@ -87,7 +87,7 @@ it("leads everybody to what they may open, and to nothing else", async () => {
       ]);
 });
 
-it("leads who sees only their own to nothing that is closed to them, from any row", async () => {
+it("links nothing from any row that is closed to a person who sees only their own", async () => {
   const site = await startSite();
   const own = await site.person({ role: "own_only" });
   const { token } = await fillUsage(site, own);

@@ -74,7 +74,7 @@ it("leads from nothing to a published pack: choose files, look at what redaction
   expect(await page.getByRole("row").nth(1).textContent()).toMatch(/Cookie rules[\s\S]*published[\s\S]*1\.0\.0/);
 });
 
-it("publishes a new version with what the last one had, and only what was looked at", async () => {
+it("prefills a new version with what the last one had, and publishes only files that were looked at", async () => {
   const site = await startSite();
   const { t } = site;
   const { device, team, owner } = await start(site);
@@ -101,7 +101,7 @@ it("publishes a new version with what the last one had, and only what was looked
   });
 });
 
-it("does not offer what no pack may hold, and says why", async () => {
+it("does not offer files that no pack may hold, and says why", async () => {
   const site = await startSite();
   const { t } = site;
   const { device, owner } = await start(site);

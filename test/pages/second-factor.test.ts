@@ -173,7 +173,7 @@ it("signs in with a passkey of this site, and with no other answer", async () =>
   expect(site.t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'factor.refused'")).toEqual([{ n: 1 }]);
 });
 
-it("leads who has none to set one up where the team demands it, and lets an operator reset a lost one", async () => {
+it("leads a person without one to set one up where the team demands it, and lets an operator reset a lost one", async () => {
   const site = await start();
   const ada = await site.person();
   const root = await site.person({ operator: true });

@@ -126,7 +126,7 @@ it("gives all rows as values in which spreadsheets see Unicode and no formula", 
   expect(told).toContain(",,,1200703,");
 });
 
-it("says of tokens that were put out alone no more than that", async () => {
+it("shows only output tokens where only these are known", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);

@@ -239,7 +239,7 @@ it("stops a search that would read everything, says how far it came, and goes on
   expect(await page.getByRole("rowheader").locator("a").allTextContents()).toEqual(["1"]);
 });
 
-it("says of how many entries a page shows which", async () => {
+it("says which entries of how many a page shows", async () => {
   const site = await startSite();
   const ada = await site.person();
   const build = await bind(site, ada, "build-7");
