@@ -36,7 +36,7 @@ describe("explore", () => {
       ["go", ["aa-rules", "bb-rules"]],
       ["web", ["aa-rules"]],
     ]);
-    // Fourteen days on nobody installs them any more.
+    // The packs' installs lie fourteen days back by now.
     t.clock.advance(14 * DAY_MS);
     expect((await t.get(PATH)).body.trending).toEqual([]);
   });

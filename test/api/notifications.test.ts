@@ -580,7 +580,7 @@ describe("chats", () => {
 });
 
 describe("sign-ins", () => {
-  it("that are refused again and again are told of once", async () => {
+  it("that are refused again and again are reported once", async () => {
     const receiver = await startReceiver();
     const t = await startSending([receiver]);
     await addChannel(t, receiver, null, ["sign_in.refused"]);

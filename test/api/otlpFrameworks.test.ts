@@ -123,7 +123,7 @@ describe("what Langfuse observes", () => {
   });
 });
 
-describe("what LiteLLM's proxy tells of a call", () => {
+describe("a call that LiteLLM's proxy reports", () => {
   const usage = (details: string) =>
     `{'completion_tokens': 20, 'prompt_tokens': 3500, 'total_tokens': 3520, 'prompt_tokens_details': ${details}}`;
   const call = (details: string, id = CALL): Sent => ({
@@ -158,7 +158,7 @@ describe("what LiteLLM's proxy tells of a call", () => {
   });
 });
 
-describe("a call that OpenInference tells of twice, in a trace each", () => {
+describe("a call that OpenInference reports in two traces", () => {
   const told = (id: string, trace: string, output: object): Sent => ({
     id,
     trace: trace.repeat(32),
@@ -185,7 +185,7 @@ describe("a call that OpenInference tells of twice, in a trace each", () => {
     expect(await spend(t, device)).toEqual([1, 101, 3000, 0, 21]);
   });
 
-  it("counts for itself where the output names another answer, or what is none", async () => {
+  it("counts separately where the output names another answer, or none", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(t, device, told(ROOT, "a", byClient(ANSWER)));
@@ -438,7 +438,7 @@ describe("a run that failed", () => {
   const outcome = (t: TestInstance) => t.rows("SELECT outcome FROM trace_sessions").map((row) => row.outcome);
   const failed = { status: ERROR };
 
-  it("is a failed session, though calls before it answered, and one that completed once it goes on", async () => {
+  it("is a failed session although earlier calls succeeded, and a completed one once it goes on", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(t, device, chat([0, 100]));

@@ -144,7 +144,7 @@ async function told(t: TestInstance, device: TestDevice, id: string, email?: str
 }
 
 it.each(["before", "after"])(
-  "leaves a session to whom its agent named where the capture client tells of it, too, %s that",
+  "keeps a session with the person its agent named although the capture client reports it as well, %s that",
   async (when) => {
     const { t, device, team, token, send, ada } = await fleet();
     const { core } = t.instance;

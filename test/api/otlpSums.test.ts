@@ -249,7 +249,7 @@ it("takes for a sum what OpenInference calls a chain or an agent, whenever it co
   expect(t.count("trace_spans")).toBe(4);
 });
 
-describe("a call that a client's library tells of by itself, beside what instruments it", () => {
+describe("a call that a client's library and its instrumentation both report", () => {
   const answered = { "gen_ai.response.id": "msg_1" };
   const told = (number: number, at: Sent["at"], more: Partial<Sent> = {}): Sent => ({
     ...call(7, AGENT, answered),

@@ -346,7 +346,7 @@ describe("a token of one team", () => {
     expect((await t.get(`${foreign}?team=`, { token })).status).toBe(400);
   });
 
-  it("is told of that one alone, and one of all teams of all", async () => {
+  it("lists only that team, and a token of all teams lists all", async () => {
     const { t, mine, theirs, token, all } = await twoTeams();
     const ids = async (secret: string) =>
       (await t.get("/api/teams", { token: secret })).body.items.map(({ id }: { id: string }) => id);

@@ -50,7 +50,7 @@ async function edit({ capture, home }: TestAgent, chars: number): Promise<void> 
     .toHaveLength(1);
 }
 
-it("an edit of a long file arrives, though only Cursor's hook tells of it", async () => {
+it("an edit of a long file arrives, although only Cursor's hook reports it", async () => {
   const a = await startAgent();
   await edit(a, 900_000);
   await a.pass();

@@ -453,7 +453,7 @@ it("what happened in a pause goes to no other team either, and a pause holds the
   expect(prompts).toEqual(["Do s1-0", "Do s1-2", "Do s1-4"]);
 });
 
-it("nor what happened in a pause of which no more is known than that there may have been one", async () => {
+it("nor what happened while there may have been a pause that is no longer known", async () => {
   const a = await startAgent();
   recording.pause(a.capture, null);
   a.advance(MINUTE_MS);

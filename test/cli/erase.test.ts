@@ -60,7 +60,7 @@ it("tells what would go and what holds copies, asks, erases, and the ledger stil
   expect(filesWith(data, "marigold")).toEqual([]);
 });
 
-it("erases beside a running server, which shows it no more, and from every file", async () => {
+it("erases beside a running server, which stops showing it, and from every file", async () => {
   const { data, mine, other } = await directory();
   const server = await testServer(data);
   const search = async (word: string) => {

@@ -153,7 +153,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
   expect((await command(["export", "--out", "x", "--data", t.directory])).code).toBe(2);
 });
 
-it("tells somebody of their account, sign-ins and questions, and of the sessions that they opened", async () => {
+it("gives a person their account, sign-ins and questions, and the sessions that they opened", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team({ name: "Acme" });

@@ -53,7 +53,7 @@ it.each([
   ["begun", () => 1],
   // The entries are written last.
   ["nearly written", (files: number) => files - 4],
-])("exports each entry once, though it is sealed once the tables are %s", async (_, from) => {
+])("exports each entry once, although it is sealed when the tables are %s", async (_, from) => {
   const t = await startInstance();
   const { core } = t.instance;
   const devices = [await t.device(), await t.device(), await t.device()];

@@ -87,7 +87,7 @@ it("proves nothing where a step fails, and says which", async () => {
   expect(plain.stdout).not.toContain("blue");
 });
 
-it("proves nothing of an archive that tells of more than fits into memory, and says so", async () => {
+it("proves nothing of an archive that claims more than fits into memory, and says so", async () => {
   const line = `{"id":1,"leaf":"","repoKey":"","mode":null,"inclusion":null,"more":[${"[],".repeat(6_000_000)}0]}`;
   const member = await tarMember("deliveries/1.jsonl", Buffer.from(line), 0);
   const archive = zstdCompressSync(Buffer.concat([member, TAR_END]));

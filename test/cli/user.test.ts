@@ -98,7 +98,7 @@ describe("reckon user", () => {
     ]);
   });
 
-  it("says which machines of somebody who leaves still report, and revokes them when told to", async () => {
+  it("says which machines of a person whose account is closed still report, and revokes them when told to", async () => {
     const data = folder();
     const run = (...args: string[]) => command([...args, "--data", data]);
     await json(run("team", "create", "Acme", "--json"));

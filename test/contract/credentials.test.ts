@@ -203,7 +203,7 @@ const HELD: Record<string, Held> = {
   },
 };
 
-it.each(Object.entries(HELD))("%s opens nothing to a body that is still on its way", async (_, held) => {
+it.each(Object.entries(HELD))("%s opens nothing to a body that was still arriving when it ended", async (_, held) => {
   const t = await startInstance({ settings: { port: "0" } });
   await t.instance.listen();
   const { token, end } = await held.of(t);

@@ -37,7 +37,7 @@ it("sends whoever is not signed in to the sign-in page, and back afterwards", as
   expect(stored(t)).toBe(before);
 });
 
-it("leads whoever opens the address of a form to the page that it stands on", async () => {
+it("redirects the address of a form to the page that holds the form", async () => {
   const t = await startInstance();
   const team = await t.team();
   const as = await somebody(t, team, "owner", true);
@@ -57,7 +57,7 @@ it("leads whoever opens the address of a form to the page that it stands on", as
   expect(tried).toBeGreaterThan(20);
 });
 
-it("answers whatever stands in an address in place of an id, and leads nowhere else", async () => {
+it("answers any text in place of an id in an address, and redirects nowhere else", async () => {
   const t = await startInstance();
   const as = await somebody(t, await t.team(), "owner", true);
   for (const one of PAGES.filter(({ spec }) => spec.method === "GET" && spec.path.includes(":")))

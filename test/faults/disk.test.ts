@@ -395,7 +395,7 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
-  it.skipIf(noOtherUser)("is its owner's although root ran the first command on it", async () => {
+  it.skipIf(noOtherUser)("stays its owner's after root ran the first command on it", async () => {
     const place = newFolder();
     chmodSync(place, 0o755);
     mkdirSync(join(place, "mine"), { mode: 0o700 });
@@ -407,7 +407,7 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
-  it.skipIf(noOtherUser)("is its owner's although root ran the server on it, and upgraded what was there", async () => {
+  it.skipIf(noOtherUser)("stays its owner's after root ran the server on it, which upgraded its files", async () => {
     const directory = join(mkdtempSync(join(tmpdir(), "reckon-place-")), "data");
     onTestFinished(() => rmSync(dirname(directory), { recursive: true }));
     chmodSync(dirname(directory), 0o755);

@@ -84,7 +84,7 @@ async function told(
   };
 }
 
-it("names whoever made something though their address is another's by now", async () => {
+it("names the person who made something although somebody else has their address by now", async () => {
   const { t, ...made } = await twoOfOneAddress();
   expect(await told(t, made)).toEqual(by(LATER, FORMER));
 });
