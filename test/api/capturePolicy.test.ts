@@ -36,7 +36,7 @@ const entries = (...seqs: number[]) => ({
 const faults = (t: TestInstance) => ledgerFaults(t.instance.core);
 const violations = (t: TestInstance) => t.rows("SELECT device_id, deliveries, last_at FROM policy_violations");
 const ranges = (t: TestInstance) => t.rows("SELECT kind, first, last FROM withheld_ranges ORDER BY id");
-/** Whether a text stands anywhere in the database. */
+/** Whether the database holds a text anywhere. */
 const holds = (t: TestInstance, text: string) =>
   t
     .rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

@@ -87,7 +87,7 @@ describe("the revisions of the protocol", () => {
   });
 });
 
-describe("what is no message", () => {
+describe("an invalid message", () => {
   const bodies: [string, string | Uint8Array<ArrayBuffer>, number, number][] = [
     ["nothing", "", 400, -32700],
     ["no JSON", "{", 400, -32700],
@@ -109,21 +109,24 @@ describe("what is no message", () => {
     ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}', 400, -32600],
     ["more than 64 KiB", JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x".repeat(70_000) }), 413, -32600],
   ];
-  it.each(bodies)("refuses %s as JSON-RPC has it, reads nothing and goes on", async (_, body, status, code) => {
-    const t = await startInstance();
-    const { device } = await shop(t);
-    const headers = { accept: ACCEPT, "content-type": "application/json" };
-    const answer = await t.post("/mcp", { token: device.token, body, headers });
-    expect([answer.status, answer.body.jsonrpc, answer.body.id, answer.body.error.code]).toEqual([
-      status,
-      "2.0",
-      null,
-      code,
-    ]);
-    expect(answer.text.length).toBeLessThan(500);
-    expect((await rpc(t, device.token, { method: "ping" })).body.result).toEqual({});
-    expect(t.count("device_reads")).toBe(0);
-  });
+  it.each(bodies)(
+    "of the form %s is refused with JSON-RPC's error, reads nothing, and does not stop later ones",
+    async (_, body, status, code) => {
+      const t = await startInstance();
+      const { device } = await shop(t);
+      const headers = { accept: ACCEPT, "content-type": "application/json" };
+      const answer = await t.post("/mcp", { token: device.token, body, headers });
+      expect([answer.status, answer.body.jsonrpc, answer.body.id, answer.body.error.code]).toEqual([
+        status,
+        "2.0",
+        null,
+        code,
+      ]);
+      expect(answer.text.length).toBeLessThan(500);
+      expect((await rpc(t, device.token, { method: "ping" })).body.result).toEqual({});
+      expect(t.count("device_reads")).toBe(0);
+    },
+  );
 
   it("answers deep nesting and strange names within a message as wrong arguments", async () => {
     const t = await startInstance();

@@ -293,7 +293,7 @@ describe("otlpLogs", () => {
         await way();
         await t.instance.settle();
       }
-      // Of another session nobody else tells.
+      // Nobody else reports the other session.
       await exported(t, exporter.token, "c-2", 300);
       const told = await spend(t, device);
       expect(told).toMatchObject({ usages: 3, inputTokens: 600, outputTokens: 126 });
@@ -670,7 +670,7 @@ describe("otlpLogs", () => {
 });
 
 describe("otlpTraces", () => {
-  it("reads Claude Code's spans as the calls that its records tell of", async () => {
+  it("counts Claude Code's spans as the same calls as its records", async () => {
     const t = await startInstance();
     const device = await t.device();
     const { token } = device;

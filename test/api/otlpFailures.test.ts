@@ -5,7 +5,7 @@ import { sessionCounts } from "../../src/record/traces/traces.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { protobufOf, spansOf } from "../support/otlp.ts";
 
-/** Spans say by their status that what they tell of failed; only some name the error, too. */
+/** Spans state by their status that a step failed; only some also name the error. */
 
 const tool = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "fetch", "session.id": "s-1" };
 const request = (...codes: (number | string)[]) =>

@@ -94,7 +94,7 @@ describe("what a token reads", () => {
     const one = await t.get(`/api/sessions/${id}`, { token });
     expect(one.headers.get("content-type")).toMatch(/^application\/json/);
     expect(one.body).toMatchObject({ ok: true, ...facts, spanCount: 2, labelCount: 1, labels: [{ name: "reviewed" }] });
-    // The number that JSON readers would round stands as it was sent.
+    // A number that JSON readers would round is shown as it was sent.
     expect(one.text).toContain('"big":12345678901234567890');
     const [strong, weak] = one.body.errors;
     expect(strong).toMatchObject({ heading: "2026-11-20 login loop", session: id, confidence: "strong", counts: true });
@@ -162,7 +162,7 @@ describe("what a token reads", () => {
     ]);
   });
 
-  it("say of errors how they stand and whose they are", async () => {
+  it("give the state and the owner of each error", async () => {
     const { t, token, mine } = await twoTeams();
     const { core } = t.instance;
     const [recurring, slow] = (await t.get("/api/errors", { token })).body.items;

@@ -6,7 +6,7 @@ import { facts, table } from "../../src/surfaces/cli/output.ts";
 import { startAgent } from "../support/capture.ts";
 import { newMachine } from "../support/machine.ts";
 
-/** Clears a screen, turns the direction of what follows, and begins another line. */
+/** A text that clears the screen, reverses the text after it, and begins another line. */
 const ACTING = "a\u001b[2Jb\u202ec\u2066d\u2028e\nf";
 const ACTS = /[^\P{Cc}\n\t]|[\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/u;
 

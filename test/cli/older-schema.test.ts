@@ -38,7 +38,7 @@ const schemaOf = (path: string) => {
 const json = (...args: string[]) => commandJson([...args, "--data", data]);
 
 describe("on a database of an older schema", () => {
-  it("commands that read or write the data refuse in one line that says what upgrades it, and change no byte", async () => {
+  it("commands that read or write the data refuse in one line, which says how to upgrade, and change no byte", async () => {
     const before = state();
     for (const args of [
       ["team", "list"],

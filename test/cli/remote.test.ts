@@ -7,7 +7,7 @@ import { REPO } from "../support/api.ts";
 import { newFolder } from "../support/folder.ts";
 import { adminToken, type Everything, everything, ran, textFile } from "../support/remote.ts";
 
-/** What a command does on the server's machine and from elsewhere is the same: what it prints, and the rows that it leaves. */
+/** A command prints the same and leaves the same rows on the server's machine and from elsewhere. */
 
 const IN_A_MONTH = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
 

@@ -375,7 +375,7 @@ async function withPack() {
   return { t, robot, file: await leave(t, "Acme") };
 }
 
-describe("what comes", () => {
+describe("a team that arrives", () => {
   it("leaves its packs behind where their names are taken and it is asked to", async () => {
     const { file } = await withPack();
     const u = await startInstance();

@@ -80,7 +80,7 @@ async function credential(t: TestInstance, endpoint: Endpoint): Promise<string |
   return (await t.device()).token;
 }
 
-/** A body that the endpoint takes. Its example, unless that names what must exist. */
+/** A body that the endpoint takes: its example, unless that names things that must exist. */
 async function goodBody(t: TestInstance, { spec }: Endpoint, token: string | undefined): Promise<unknown> {
   if (spec.id === "connectExchange") return { code: await t.code(await t.team()), consent: { version: "1" } };
   if (spec.id === "cliDeviceToken") return { device_code: (await answered(t)).deviceCode };

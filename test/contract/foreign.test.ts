@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
 import { authOf, startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 
-/** Another team's names are known to whoever asks here; what stands behind them must not show, and must not change. */
+/** The stranger knows the names of another team's things. The things themselves must not show, and must not change. */
 
 const CANARY = "canary4x8t";
 const REPO = "github.com/acme/shop";

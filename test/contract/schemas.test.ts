@@ -171,7 +171,7 @@ describe("the published schema of a query", () => {
     );
   });
 
-  it("of spend says what a first day may be, however far back it reaches", async () => {
+  it("of spend tells which first days are taken, however far back", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const send = (query: string) => t.get(`/api/spend?${query}`, { token });

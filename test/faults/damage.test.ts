@@ -295,7 +295,7 @@ describe("an altered ledger", () => {
   });
 });
 
-describe("a data directory that is not what it should be", () => {
+describe("a data directory with wrong contents", () => {
   it("without its signing key is refused, told what to restore, and given no new key", async () => {
     const data = usedData();
     const key = join(data.directory, "signing-key.pem");

@@ -32,7 +32,7 @@ const blocks = (section: string, language: string): string[] =>
 /** What a unit starts. */
 const execStart = (unit = ""): string => (/^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit)?.[1] ?? "").replaceAll("\\\n", " ");
 
-/** Replaces what must stand in a text exactly so. */
+/** Replaces a text that must occur exactly so. */
 function replaced(text: string, from: string, to: string): string {
   expect(text).toContain(from);
   return text.replace(from, to);

@@ -128,7 +128,7 @@ describe("mail", () => {
     expect(box.connections).toBe(0);
   });
 
-  it("says what the server says, where it refuses", async () => {
+  it("repeats the server's reason when it refuses", async () => {
     const certificate = makeCertificate();
     trust(certificate);
     const refusing: SMTPServerOptions = {

@@ -54,7 +54,7 @@ function judge(trace: string) {
 const EMAIL = "ada@example.com";
 const PASSWORD = "plough-the-north-field-9";
 
-it.skipIf(cannot)("opens no connection and asks no name, whatever is asked of it", async () => {
+it.skipIf(cannot)("opens no connection and sends no DNS query, whatever requests it gets", async () => {
   const data = await testData({ codes: 1 });
   const { token: device } = data.devices[0] as { token: string };
   const api = await withDirectory(data.directory, async (core) => {

@@ -24,7 +24,7 @@ describe("the way out", () => {
     expect(receiver.connections).toBe(0);
   });
 
-  it("leads to what is listed", async () => {
+  it("leads to listed hosts", async () => {
     const receiver = await startReceiver();
     expect(await posted(`${receiver.host},+private`, receiver.url)).toBe("204");
     expect(receiver.connections).toBe(1);

@@ -474,7 +474,7 @@ describe("two directories", () => {
   });
 });
 
-describe("what is taken and what is not", () => {
+describe("requests that are taken, and those that are not", () => {
   async function fresh(): Promise<{ t: TestInstance; directory: Directory; ada: string; group: string }> {
     const { t, directory } = await withTeams();
     const [ada = ""] = await add(directory, "ada");

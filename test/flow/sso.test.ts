@@ -433,7 +433,7 @@ describe("signing in by an issuer", () => {
       token,
       json: { displayName: "engineers", members: [{ value: made.body.id }] },
     });
-    // What the issuer itself calls unverified leads nobody to an account.
+    // An address that the issuer itself calls unverified leads nobody to an account.
     site.issuer.people.set("s-other", { email: "ada@acme.example", email_verified: false, groups: [] });
     site.issuer.subject = "s-other";
     expect([(await signIn(site)).status, site.t.count("sso_identities")]).toEqual([403, 0]);

@@ -11,7 +11,7 @@ async function listening(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that cuts the line instead of answering what it has not got before. */
+/** A server that closes the connection instead of answering a body that it gets for the first time. */
 async function cutting(): Promise<{ readonly url: string; readonly bodies: string[] }> {
   const bodies: string[] = [];
   const answer: RequestListener = async (request, response) => {

@@ -6,7 +6,7 @@ import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 import { at, follow, publish, session, trace } from "./support.ts";
 
-/** What agents export names no repository: all sessions of a fleet are of one. */
+/** Agents' own exports name no repository, so all sessions of a fleet belong to the same one. */
 async function exported(count: number) {
   const t = await startInstance();
   const { token, team } = await t.device();
