@@ -159,7 +159,7 @@ it("erases views that others saved of a person who is named without an account",
   expect(t.rows("SELECT name FROM saved_views")).toEqual([{ name: "bob" }]);
 });
 
-it("erases exported sessions that name no repository, also when none of their usage counts", async () => {
+it("erases exported sessions that name no repository, so that none of their usage counts any more", async () => {
   const t = await startInstance();
   const device = await t.device();
   const { core } = t.instance;

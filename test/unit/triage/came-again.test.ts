@@ -131,7 +131,7 @@ it("takes what was said of an entry along to another class, and opens snoozed en
   expect(standing(fingerprint, loop)).toBe("open");
 });
 
-it("counts from when it was snoozed until it recurs, or from when it was resolved before that", async () => {
+it("opens what is snoozed until it recurs by entries since the snooze, or since it was resolved before that", async () => {
   const kit = await withTeam();
   await kit.say([{ ...FIRST, open: true }]);
   const fingerprint = kit.classOf("Login loop");
