@@ -25,7 +25,7 @@ describe("agentTracesIngest", () => {
       { id: "b", parent: "a", started_at: Date.UTC(2026, 10, 21, 8, 0, 1), ended_at: 1795248001250 },
     ]);
     expect(t.rows("SELECT started_at FROM trace_sessions")).toEqual([{ started_at: 1795248000000 }]);
-    // The same again is known again.
+    // The same request once more.
     await t.post(PATH, { token, json });
     expect([t.count("trace_spans"), t.count("deliveries")]).toEqual([2, 1]);
   });
@@ -138,7 +138,7 @@ describe("agentTracesIngest", () => {
     ).toEqual(['{"id":"a","v":2}', '{"id":"b"}', '{"id":"c"}']);
   });
 
-  it("takes a retry as harmless, ids or not", async () => {
+  it("takes a retry as harmless, whether spans have ids or not", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const json = {
@@ -153,7 +153,7 @@ describe("agentTracesIngest", () => {
     ]);
   });
 
-  it("lays much that is stored anew step by step, whole and once, or nothing where it would not fit", async () => {
+  it("rewrites large stored sessions in several deliveries, complete and without duplicates, or changes nothing where they would exceed the limit", async () => {
     const t = await startInstance({ settings: { maxTraceBytes: "2000000" } });
     const { token } = await t.device();
     const post = (sessions: object[]) => t.post(PATH, { token, json: { sessions } });
@@ -170,7 +170,7 @@ describe("agentTracesIngest", () => {
     const grown = ids.map((id) => session({ id, agent: "codex" }, [{ id: "x" }, { id: "z" }, { id: "y" }]));
     expect((await post([...grown, session({ id: "e" })])).body).toMatchObject({ sessions: 5, spans: 12 });
     const steps = t.rows(`SELECT items FROM deliveries WHERE id > ${before} ORDER BY id`);
-    // Of each the session itself, and two spans that are stored; what is new goes with what is there.
+    // Three steps for each session: itself and its two stored spans. New rows go along: session "e" counts in the last step.
     expect(steps.map(({ items }) => items)).toEqual([1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1]);
     expect(t.rows("SELECT count(*) AS n, sum(octet_length(document) > 600000) AS whole FROM trace_sessions")).toEqual([
       { n: 5, whole: 4 },
@@ -193,7 +193,7 @@ describe("agentTracesIngest", () => {
     expect(ledgerFaults(t.instance.core)).toEqual([]);
   });
 
-  it("stores a large batch in parts that let others in between, whole and once", async () => {
+  it("stores a large batch in several deliveries, between which others get their turn, complete and without duplicates", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const spans = (name: string, count: number) =>
@@ -213,7 +213,7 @@ describe("agentTracesIngest", () => {
     expect(stored()).toEqual([3, 1_128, 625, 4]);
     expect(t.rows("SELECT sum(items) AS sessions FROM deliveries")).toEqual([{ sessions: 3 }]);
     const [, , third] = t.rows("SELECT id FROM deliveries ORDER BY id").map(({ id }) => id);
-    // What others derive from a session they read again after the last part of it.
+    // Each session names the last delivery that holds a part of it, so that projections read it again after that one.
     expect(
       t.rows(
         "SELECT external_id, max(d.id) AS last FROM trace_sessions s JOIN deliveries d ON d.id = s.delivery_id GROUP BY 1",
@@ -228,7 +228,7 @@ describe("agentTracesIngest", () => {
     expect(stored()).toEqual([3, 1_128, 625, 4]);
   });
 
-  it("stores nothing of a large batch one of whose sessions may not grow by it", async () => {
+  it("stores nothing of a large batch when one of its sessions would exceed its size limit", async () => {
     const t = await startInstance({ settings: { maxTraceBytes: "400000" } });
     const { token } = await t.device();
     const grow = (member: string, more: object[] = []) => ({
@@ -252,7 +252,7 @@ describe("agentTracesIngest", () => {
     expect(t.count("trace_sessions")).toBe(2);
   });
 
-  it("does not refuse a batch for members of a wrong type that it merely understands", async () => {
+  it("accepts members of a wrong type where it only interprets them", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const json = {
@@ -312,7 +312,7 @@ describe("agentTracesIngest", () => {
   });
 
   it.each(['{"sessions":[],"sessions":[]}', '{"sessions":[{"outcome":"x","outcome":"y","spans":[]}]}'])(
-    "refuses members that stand twice: %s",
+    "refuses duplicate members: %s",
     async (body) => {
       const t = await startInstance();
       const { token } = await t.device();

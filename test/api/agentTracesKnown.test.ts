@@ -22,7 +22,7 @@ const knownTo = async (t: TestInstance, { token }: TestDevice, ...ids: string[])
   (await t.call("GET", `${PATH}?ids=${ids.join()}`, { token })).body.sessions;
 const s = (id: string) => ({ id, endedAt: "2026-11-21T07:30:00.000Z", spans: 2, commits: 1 });
 
-it("names what devices told of the team that are connected no more, and nothing else", async () => {
+it("names the sessions that disconnected devices of the team sent, and no others", async () => {
   const t = await startInstance();
   const old = await t.device();
   const other = await t.device();
@@ -34,7 +34,7 @@ it("names what devices told of the team that are connected no more, and nothing 
   expect(await knownTo(t, now, "s1")).toEqual([]);
   for (const { deviceId } of [old, other]) await revokeDevice(t.instance.core, deviceId, COMMAND_LINE);
   expect(await knownTo(t, now, "s1", "s1", "s3", "s4")).toEqual([s("s1")]);
-  // Neither its own, nor while another machine goes on with it.
+  // A disconnected device's session is still named when another machine goes on with it, to that machine and to others.
   const second = await t.device(old.team);
   await tell(t, second, "s2");
   expect(await knownTo(t, second, "s2")).toEqual([s("s2")]);
@@ -43,7 +43,7 @@ it("names what devices told of the team that are connected no more, and nothing 
   expect((await t.call("GET", `${PATH}?ids=${Array(101).fill("s1")}`, { token: now.token })).status).toBe(400);
 });
 
-it("names what a device told whose token ran out, and nothing of another person's", async () => {
+it("names the sessions of a device whose token expired, but not those of another person's device", async () => {
   const t = await startInstance();
   const old = await t.device();
   await tell(t, old, "s1");

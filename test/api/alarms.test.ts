@@ -56,7 +56,7 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   expect((await arrived(receiver, 2)).map(({ json }) => json.data.url)).toEqual(
     [1, 2].map(() => expect.stringMatching(new RegExp(`/devices/${deviceId}$`))),
   );
-  // One that is disconnected is over without a word.
+  // A quiet device that is disconnected ends its alarm without a notice.
   t.clock.advance(4 * DAY_MS);
   await look();
   expect(noted(t, "device.quiet")).toHaveLength(4);
@@ -66,7 +66,7 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   expect(noted(t, "device.quiet").slice(4)).toMatchObject([{ device: other.deviceId, state: "ended" }]);
 });
 
-it("tells of one that never reported since it was connected, as where the reply to that was lost", async () => {
+it("reports a device as quiet that never reported after it was connected, as when the reply to that was lost", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { deviceId, team } = await t.device();
@@ -109,7 +109,7 @@ it("tells of thousands of devices that go quiet and report again at once, lettin
   expect(await look()).toBe(0);
 });
 
-it("misses no machine that lived for one job", async () => {
+it("does not report a machine as quiet that was connected for a single job", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const team = await t.team();
@@ -125,7 +125,7 @@ it("misses no machine that lived for one job", async () => {
   expect(noted(t, "device.quiet")).toMatchObject([{ device: other.deviceId }]);
 });
 
-it("takes no device for quiet because the server was away, nor for one that reports again", async () => {
+it("does not count the time that the server was away as a device's silence, nor report a device that reports again", async () => {
   const receiver = await startReceiver();
   const first = await startSending([receiver]);
   const { token, deviceId, team } = await first.device();
@@ -154,7 +154,7 @@ it("takes no device for quiet because the server was away, nor for one that repo
   expect(noted(t, "device.quiet")).toMatchObject([others, {}, { device: other.deviceId, state: "ended" }]);
 });
 
-it("tells of a backup that is stale, of what is due, each once, also over a restart", async () => {
+it("tells once, also across a restart, of a stale backup and of licences and keys that are about to expire", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver], { settings: { billing: "on" } });
   const team = await t.team();
@@ -187,7 +187,7 @@ it("tells of a backup that is stale, of what is due, each once, also over a rest
   expect(noted(next, "key.due").at(-1)).toMatchObject({ kind: "signing_key" });
 });
 
-it("looks at the owners of those tokens alone that are due, and lets others in between the teams", async () => {
+it("looks up the owners only of tokens that are due, and lets others in between the teams", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { core } = t.instance;
@@ -211,7 +211,7 @@ it("looks at the owners of those tokens alone that are due, and lets others in b
   const owners = vi.spyOn(peopleRows(core.store).userById, "get");
   const { turns } = await turnsOfOthers(core, async () => alarmsJob.run(core));
   expect(owners).toHaveBeenCalledTimes(5);
-  // Once after the devices of each team, and once after its tokens, with those of the installation.
+  // Others get a turn after each team's devices and each team's tokens, and after the installation's tokens.
   expect(turns).toBeGreaterThan(2 * teams.length);
   expect(
     noted(t, "key.due")
@@ -220,7 +220,7 @@ it("looks at the owners of those tokens alone that are due, and lets others in b
   ).toEqual(due.sort());
 });
 
-it("tells of a backup and a replica that were noted last by a clock that was years ahead", async () => {
+it("reports a backup and a replica as stale whose last note is dated years ahead", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   await addChannel(t, receiver, null, eventsFor(null));
@@ -236,31 +236,34 @@ it("tells of a backup and a replica that were noted last by a clock that was yea
   expect(noted(t, "backup.stale").at(-1)).toEqual({ state: "ended" });
 });
 
-it.skipIf(noMounts)("tells once of a disk that is nearly full, however its space swings around the limit", async () => {
-  const disk = mountTmpfs("400m");
-  onTestFinished(() => disk.unmount());
-  const receiver = await startReceiver();
-  const t = await startSending([receiver], { directory: disk.path });
-  const filler = join(disk.path, "filler");
-  writeFileSync(filler, "");
-  /** Looks while a share of the disk is free, and tells what is noted by then. */
-  const seenWith = async (share: number) => {
-    const { bavail, blocks, bsize } = statfsSync(disk.path);
-    const more = Math.floor((bavail - blocks * share) * bsize);
-    if (more > 0) appendFileSync(filler, Buffer.alloc(more));
-    else truncateSync(filler, statSync(filler).size + more);
-    await alarmsJob.run(t.instance.core);
-    return noted(t, "disk.low").map(({ state }) => state);
-  };
-  expect(await seenWith(0.054)).toEqual([]);
-  for (const share of [0.045, 0.055, 0.045, 0.055]) expect(await seenWith(share)).toEqual(["began"]);
-  for (const share of [0.07, 0.055]) expect(await seenWith(share)).toEqual(["began", "ended"]);
-  expect(await seenWith(0.045)).toEqual(["began", "ended", "began"]);
-  rmSync(filler);
-  await t.close();
-});
+it.skipIf(noMounts)(
+  "tells once of a disk that is nearly full, although its free space varies around the limit",
+  async () => {
+    const disk = mountTmpfs("400m");
+    onTestFinished(() => disk.unmount());
+    const receiver = await startReceiver();
+    const t = await startSending([receiver], { directory: disk.path });
+    const filler = join(disk.path, "filler");
+    writeFileSync(filler, "");
+    /** Fills the disk until this share of it is free, looks, and returns the states noted so far. */
+    const seenWith = async (share: number) => {
+      const { bavail, blocks, bsize } = statfsSync(disk.path);
+      const more = Math.floor((bavail - blocks * share) * bsize);
+      if (more > 0) appendFileSync(filler, Buffer.alloc(more));
+      else truncateSync(filler, statSync(filler).size + more);
+      await alarmsJob.run(t.instance.core);
+      return noted(t, "disk.low").map(({ state }) => state);
+    };
+    expect(await seenWith(0.054)).toEqual([]);
+    for (const share of [0.045, 0.055, 0.045, 0.055]) expect(await seenWith(share)).toEqual(["began"]);
+    for (const share of [0.07, 0.055]) expect(await seenWith(share)).toEqual(["began", "ended"]);
+    expect(await seenWith(0.045)).toEqual(["began", "ended", "began"]);
+    rmSync(filler);
+    await t.close();
+  },
+);
 
-it("sums the week up on Monday at 7, once, also over a restart, for whoever asked before", async () => {
+it("sends the weekly digest on Monday at 7, once, also across a restart, to whoever asked for it by then", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { token, team } = await t.device();
@@ -281,7 +284,7 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
     json: { version: 1, repoKey: "acme/shop", files: [{ path: ".claude/brain/errors.md", content }] },
   });
   const look = () => digestJob.run(t.instance.core);
-  // A Saturday; nobody asked by last Monday.
+  // It is a Saturday, and nobody had asked by last Monday.
   await look();
   t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now() - 1);
   await look();
@@ -302,7 +305,7 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
     },
   ]);
   await arrived(receiver, 1);
-  // What an erasure takes along is not told a second time.
+  // A digest whose notice an erasure removed is not sent a second time.
   const { core } = t.instance;
   const erased = { teamId: team.id, repoKey: null };
   expect(await core.store.write(() => eraseNotices(core, erased, ["dev_other"], []))).toBeGreaterThan(0);
@@ -319,7 +322,7 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
   expect(next.rows("SELECT key FROM alarms WHERE key LIKE 'digest:%'")).toHaveLength(2);
 });
 
-it("sends a week once after a clock that was a year ahead for a moment, and weeks to whoever asked then", async () => {
+it("sends each week once after the clock was a year ahead for a moment, also to whoever asked for it during that moment", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { core } = t.instance;
@@ -344,7 +347,7 @@ it("sends a week once after a clock that was a year ahead for a moment, and week
   expect(told().slice(1)).toEqual([{ team_id: team.id }, { team_id: other.id }]);
 });
 
-it("sends no week that is over to who asks for it later, nor that of a team made since", async () => {
+it("sends no past week to whoever asks for it later, and none of a team made after it", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { core } = t.instance;
@@ -366,7 +369,7 @@ it("sends no week that is over to who asks for it later, nor that of a team made
   expect(told()).toHaveLength(4);
 });
 
-it("does not send a week of a team that was made after it to those who asked for all teams' before", async () => {
+it("sends no week of a team made after it, although somebody had asked for the weeks of all teams before", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   await addChannel(t, receiver, null, ["digest.weekly"]);
@@ -376,7 +379,7 @@ it("does not send a week of a team that was made after it to those who asked for
   expect(t.count("notices")).toBe(0);
 });
 
-it("leaves the week before a team came from another instance to that one", async () => {
+it("leaves the week before a team moved here to the instance that it came from", async () => {
   const from = await startInstance();
   const team = await from.team({ name: "Acme" });
   const receiver = await startReceiver();
@@ -394,7 +397,7 @@ it("leaves the week before a team came from another instance to that one", async
   expect(noted(t, "digest.weekly")).toHaveLength(1);
 });
 
-it("waits for spend that is still being read, as after an upgrade, before it sums a week up", async () => {
+it("waits with the digest until all spend is counted, as after an upgrade", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { token, team } = await t.device();
@@ -409,7 +412,7 @@ it("waits for spend that is still being read, as after an upgrade, before it sum
   expect(noted(t, "digest.weekly")).toMatchObject([{ sessions: 150, spend_usd: 750 }]);
 });
 
-it("takes what has no price for nothing in no digest", async () => {
+it("does not count usage without a price as free in the digest", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { token, team } = await t.device();
@@ -423,18 +426,18 @@ it("takes what has no price for nothing in no digest", async () => {
   await arrived(receiver, 1);
 });
 
-it("counts in a week's digest the classes that came again in it, however many recur, and not those of later", async () => {
+it("counts in a digest the classes that recurred in that week, however many others recurred before, and none that recurred after it", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { token, team } = await t.device();
   await addChannel(t, receiver, team.id, ["digest.weekly"]);
   const entry = (date: string, rule: string) => `## ${date} It broke\n\nBroke.\n\n**Prevention rule:** ${rule}.\n\n`;
-  // More often than those of the week, and long ago.
+  // These recurred more often than the week's class, but long ago.
   const old = Array.from({ length: 120 }, (_, i) =>
     ["2026-09-03", "2026-09-02", "2026-09-01"].map((date) => entry(date, `look twice at case ${i}`)).join(""),
   );
   const again = entry("2026-11-18", "round once") + entry("2026-10-01", "round once");
-  // Once by the end of the week, and once more on the morning that it is told.
+  // One entry by the end of the week; the second, which makes it recur, is of the morning of the digest.
   const later = entry("2026-11-23", "read the clock once") + entry("2026-11-19", "read the clock once");
   await t.post("/api/brain/ingest", {
     token,
@@ -451,7 +454,7 @@ it("counts in a week's digest the classes that came again in it, however many re
   ]);
 });
 
-it("sums up no week of a team that moved to another server", async () => {
+it("sends no digest of a team that moved to another server", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const [here, away] = [await t.device(), await t.device()];
@@ -462,7 +465,7 @@ it("sums up no week of a team that moved to another server", async () => {
   expect(t.rows("SELECT team_id AS team FROM notices WHERE type = 'digest.weekly'")).toEqual([{ team: here.team.id }]);
 });
 
-it("tells once when a replica is not found whole, of one that nobody checks any more, and when it is whole again", async () => {
+it("tells once when a replica fails its check, when nobody checks it any more, and when it is whole again", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const { core } = t.instance;
@@ -471,7 +474,7 @@ it("tells once when a replica is not found whole, of one that nobody checks any 
     for (let i = 0; i < 2; i++) await alarmsJob.run(core);
     return noted(t, "replica.stale");
   };
-  // Where there is none, nothing is missed.
+  // While no replica was ever checked, none is missed.
   t.clock.advance(7 * DAY_MS);
   expect(await look()).toEqual([]);
   noteReplicaCheck(core, null);
@@ -486,7 +489,7 @@ it("tells once when a replica is not found whole, of one that nobody checks any 
   t.clock.advance(2 * DAY_MS + MINUTE_MS);
   const unchecked = { last: expect.any(String), failing: false, state: "began" };
   expect(await look()).toEqual([failed, { state: "ended" }, unchecked]);
-  // Whoever gave it up is not told that it is well again.
+  // An operator who gave the replica up is not told that it is whole again.
   rmSync(join(t.directory, "last-replica-check.json"));
   expect(await look()).toEqual([failed, { state: "ended" }, unchecked]);
   expect((await arrived(receiver, 3)).map(({ json }) => json.type)).toEqual(Array(3).fill("replica.stale"));

@@ -23,7 +23,7 @@ const FILES: Files = {
   "docs/adr/README.md": "# How to write records\n",
 };
 
-it("tells what is open, which rules come from what came again, and the newest decisions", async () => {
+it("lists open errors, the rules of errors that recurred, and the newest decisions", async () => {
   const t = await startInstance();
   const { token, deviceId } = await t.device();
   await publish(t, token, "shop", FILES);
@@ -96,7 +96,7 @@ it("says the same in JSON to those who ask for it", async () => {
   expect((await ask(t, token)).headers.get("vary")).toBe("Accept");
 });
 
-it("helps on where there is no brain yet, and says when there is nothing to tell", async () => {
+it("explains how to publish a brain where there is none, and says when nothing is open", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   expect((await ask(t, token)).text).toContain("POST /api/brain/ingest");
@@ -119,7 +119,7 @@ it("shows at most three open entries, the newest", async () => {
 /** The quotations of a briefing, each with its lines. */
 const quotesOf = (text: string) => text.match(/(?:^>.*\n)+/gm)?.map((quote) => quote.trimEnd()) ?? [];
 
-it("leaves out what somebody resolved or snoozed, and takes it up again when they take that back", async () => {
+it("leaves out errors that somebody resolved or snoozed, and shows them again when that is taken back", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token, team } = await t.device();
@@ -139,7 +139,7 @@ it("leaves out what somebody resolved or snoozed, and takes it up again when the
   expect(await open()).toEqual(["20", "19", "17"]);
 });
 
-it("finds what is open behind any number of errors that somebody resolved, of a team and of one repository", async () => {
+it("finds open errors behind any number of resolved ones, of a team and of one repository", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token, team } = await t.device();
@@ -182,7 +182,7 @@ it("fits into the bytes asked for by leaving out whole items, and says how many"
   }
 });
 
-it("lets no text of an agent out of its line", async () => {
+it("keeps text of agents within its own line", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const hostile = "x\u202e evil \u2028# Not a heading\u0085- not an item\u0000\u200b\u001b[31m";
@@ -203,7 +203,7 @@ it("lets no text of an agent out of its line", async () => {
   expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202e\u200b]/u);
 });
 
-it("keeps what tries to end its quotation within it, to the eye and to a reader of markdown", async () => {
+it("keeps text within its quotation that tries to end it, to the eye and to a reader of markdown", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const attempts = [
@@ -233,7 +233,7 @@ it("keeps what tries to end its quotation within it, to the eye and to a reader 
   }
 });
 
-it("answers 304 until something that it tells of changes", async () => {
+it("answers 304 until something that the briefing shows changes", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   await publish(t, token, "shop", FILES);
@@ -271,7 +271,7 @@ it.each(["199", "20001", "1e3", "-500", "abc", ""])("refuses %j bytes of room", 
   expect([answer.status, answer.body.error.includes("maxBytes")]).toEqual([400, true]);
 });
 
-it("reads past a long line in a fence, comment or tag, in errors and decisions, whether it is closed or not", async () => {
+it("reads on behind a very long line in a fence, comment or tag, closed or not, in errors and decisions", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const long = '{"a":1},'.repeat(9_000);
@@ -292,7 +292,7 @@ it("reads past a long line in a fence, comment or tag, in errors and decisions, 
   expect((await t.get("/api/health")).status).toBe(200);
 });
 
-/** Text of one to four bytes a character, of marks that JSON or markdown escape, and of what is not seen. */
+/** Text with characters of one to four bytes, marks that JSON or markdown escape, and invisible characters. */
 const words = fc
   .array(fc.constantFrom("a", "é", "日", "😀", "👩‍👧", "e\u0301", '"', "\\", "`", "**", "<b>", "| ", "\u200b", " "), {
     maxLength: 200,
@@ -313,7 +313,7 @@ const brain = fc.record({
   }),
 });
 
-it("sends no byte more than was asked for, in either medium", { timeout: 60_000 }, async () => {
+it("never exceeds maxBytes, as text or as JSON", { timeout: 60_000 }, async () => {
   const t = await startInstance({ settings: { limitBrain: "off" } });
   const { token } = await t.device();
   let version = 0;
@@ -344,7 +344,7 @@ it("sends no byte more than was asked for, in either medium", { timeout: 60_000 
   );
 });
 
-it("tells at least how much there is where there is room for nothing else, and leaves out a key too long for it", async () => {
+it("says how many items are omitted when none fits, and leaves out a repository's key too long for the limit", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const [short, long] = ["shop", "k".repeat(400)];

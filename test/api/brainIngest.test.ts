@@ -47,7 +47,7 @@ describe("brainIngest", () => {
     expect([t.count("brain_blobs"), t.count("brain_snapshots"), t.count("brain_manifests")]).toEqual([3, 2, 2]);
   });
 
-  it("takes nothing as held that was scanned with other rules", async () => {
+  it("scans and stores content anew that was scanned with other rules", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     await t.post(PATH, { token, json: snapshot(1, file("a.md", "same"), file("b.md", "other")) });
@@ -61,13 +61,13 @@ describe("brainIngest", () => {
     ]);
   });
 
-  it("stores nothing of a snapshot of which a held file is erased while it is read, and takes it again", async () => {
+  it("answers 503 and stores nothing when a stored file is erased while the snapshot is read, and accepts the retry", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const { db } = t.instance.core.store;
     await t.post(PATH, { token, json: snapshot(1, file("a.md", "goes"), file("b.md", "stays")) });
     const json = snapshot(2, file("a.md", "goes"), file("b.md", "stays"), file("c.md", "goes"));
-    // That a device was heard of is noted in the transaction that stores what it sent, before anything else.
+    // The transaction that stores a snapshot first notes that the device was heard of; the trigger erases at that moment.
     t.clock.advance(DAY_MS);
     db.exec(
       "CREATE TEMP TRIGGER erased AFTER UPDATE ON main.devices BEGIN DELETE FROM brain_blobs WHERE content = 'goes'; END",
@@ -82,7 +82,7 @@ describe("brainIngest", () => {
   it("takes a retry as harmless", async () => {
     const t = await startInstance();
     const { token } = await t.device();
-    // In whatever order it names them.
+    // The order in which files are named does not matter.
     await t.post(PATH, { token, json: snapshot(1, file("b.md"), file("a.md")) });
     const again = await t.post(PATH, { token, json: snapshot(1, file("a.md"), file("b.md")) });
     expect(again.body.ledger).toEqual({ gap: false, rollback: false });
@@ -103,7 +103,7 @@ describe("brainIngest", () => {
     ]);
   });
 
-  it("keeps other content under an old version as evidence, once, that never becomes current", async () => {
+  it("keeps different content under an old version as evidence, once, and never makes it current", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     await t.post(PATH, { token, json: snapshot(5, file("a.md", "true")) });
@@ -208,7 +208,7 @@ describe("brainIngest", () => {
     expect(t.count("brain_snapshots")).toBe(0);
   });
 
-  it("names the sign that misleads, and takes what people call their files", async () => {
+  it("names the misleading character of a path, and accepts file names in all scripts", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const wrong = await t.post(PATH, { token, json: snapshot(1, file("a/\u202egpj.md")) });
@@ -280,7 +280,7 @@ describe("brainIngest", () => {
     expect(t.count("brain_snapshots")).toBe(0);
   });
 
-  it("never lets one team's files answer for another's, though their content is the same", async () => {
+  it("stores identical content for each team separately", async () => {
     const t = await startInstance();
     const one = await t.device();
     const two = await t.device();

@@ -11,7 +11,7 @@ const PATH = "/api/brain/ingest";
 const whole = (path: string, content: string) => ({ path, content });
 const named = (path: string, content: string) => ({ path, contentSha256: sha256Hex(content) });
 const snapshot = (version: number, ...files: object[]) => ({ version, repoKey: "acme/shop", files });
-/** What is current, as it can be read. */
+/** The current files: path and content. */
 const CURRENT = `SELECT json_extract(e.value, '$[0]') AS path, b.content FROM brain_currents c
   JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id, json_each(m.entries) e
   JOIN brain_blobs b ON b.id = json_extract(e.value, '$[1]') ORDER BY path`;
@@ -55,7 +55,7 @@ describe("brainIngest of files that are named by their digests", () => {
     expect([t.count("brain_snapshots"), t.count("deliveries"), t.count("brain_blobs")]).toEqual([1, 1, 2]);
   });
 
-  it("takes no other team's content for held", async () => {
+  it("does not count another team's content as stored", async () => {
     const t = await startInstance();
     const [mine, others] = [await t.device(), await t.device()];
     await t.post(PATH, { token: others.token, json: snapshot(1, whole("a.md", "theirs")) });
@@ -64,7 +64,7 @@ describe("brainIngest of files that are named by their digests", () => {
     expect(t.count("brain_snapshots")).toBe(1);
   });
 
-  it("tells a device of somebody who sees only their own nothing of what others sent", async () => {
+  it("tells the device of a person who sees only their own nothing of the contents that others sent", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const team = await t.team();
@@ -83,13 +83,13 @@ describe("brainIngest of files that are named by their digests", () => {
     const files = [named("a.md", "theirs"), named("b.md", "nobody's")];
     const asked = await t.post(PATH, { token: own.token, json: snapshot(1, ...files) });
     expect([asked.status, asked.body.missing]).toEqual([400, [0, 1]]);
-    // Nor is it told that it may.
+    // Nor does the reply offer to take files by their digests.
     expect(await accepts(own.token, snapshot(1, whole("a.md", "theirs")))).toEqual([200, null]);
     await removeMember(core, team.id, id, COMMAND_LINE);
     expect((await t.post(PATH, { token: own.token, json: snapshot(2, ...files) })).body.missing).toEqual([0, 1]);
   });
 
-  it("needs every content where only facts may be kept, and none where nothing is", async () => {
+  it("needs every content while the policy keeps metadata only, and none while it is off", async () => {
     const t = await startInstance();
     const { token, team } = await t.device();
     const policy = (captureMode: CaptureMode) =>
@@ -98,7 +98,7 @@ describe("brainIngest of files that are named by their digests", () => {
     expect((await t.post(PATH, { token, json: snapshot(1, whole("a.md", "text")) })).status).toBe(200);
     const answer = await t.post(PATH, { token, json: snapshot(2, named("a.md", "text")) });
     expect([answer.status, answer.body.missing]).toEqual([400, [0]]);
-    // What stands for the text that is not kept is no content either.
+    // The stand-in that is stored for withheld text does not count as content either.
     await policy("full");
     const [{ digest }] = t.rows("SELECT lower(hex(sha256)) AS digest FROM brain_blobs");
     const standIn = await t.post(PATH, { token, json: snapshot(2, { path: "a.md", contentSha256: digest }) });
@@ -108,7 +108,7 @@ describe("brainIngest of files that are named by their digests", () => {
     expect([unkept.status, t.count("brain_snapshots")]).toEqual([200, 1]);
   });
 
-  it("counts what is held towards the largest snapshot", async () => {
+  it("counts contents that are already stored towards the snapshot's size limit", async () => {
     const t = await startInstance({ settings: { maxBrainSnapshotBytes: "2000" } });
     const { token } = await t.device();
     const text = "0123456789".repeat(100);
@@ -124,7 +124,7 @@ describe("brainIngest of files that are named by their digests", () => {
     expect(t.count("brain_snapshots")).toBe(2);
   });
 
-  it("refuses a file without either, and a digest that is none", async () => {
+  it("refuses a file with neither content nor digest, and a malformed digest", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     for (const [file, place] of [

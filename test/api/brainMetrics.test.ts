@@ -14,7 +14,7 @@ const ask = async (t: TestInstance, token: string, query = "") =>
 
 const dated = (...days: string[]) => days.map((day, i) => `## ${day} Entry ${i}\n`).join("\n");
 
-it("counts nothing where there is nothing, for a repository nobody knows too", async () => {
+it("counts zero where there are no entries, also for an unknown repository", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const nothing = {
@@ -41,7 +41,7 @@ it("counts the entries of four rolling weeks to the day, whatever their order", 
   expect(body).toMatchObject({ trend: "up", priorMean: 4 / 3, total: 7, skipped: 1 });
 });
 
-it("takes headings of security and anti-patterns files for no errors, with a date or without", async () => {
+it("does not count headings of security and anti-patterns files as errors, dated or not", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const other = "## 2026-11-20 Dated\n\n## Not dated\n";
@@ -75,7 +75,7 @@ it("rolls with the clock", async () => {
   expect((await ask(t, token)).total).toBe(2);
 });
 
-it("counts what is dated tomorrow where it is tomorrow already, and nothing later", async () => {
+it("counts entries dated tomorrow, which it already is somewhere, and none later", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   await publish(t, token, "a", dated("2026-11-22", "2026-11-23", "2027-01-01"));
@@ -160,7 +160,7 @@ it("counts errors only, of current brains only, of one's own team only", async (
   expect(answer.text).not.toContain("Canary");
 });
 
-it("takes a repository's key as it was stored, without the secret that it held", async () => {
+it("finds a repository by a key that holds a secret, and does not repeat the secret", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const repoKey = "https://user:hunter2secret@git.example.com/a";
@@ -181,7 +181,7 @@ it.each(["", `?repoKey=${"a".repeat(513)}`, "?repoKey=a%00b"])(
   },
 );
 
-it("answers with what stands while nothing can be stored", async () => {
+it("answers with the figures it has while nothing can be stored", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   await publish(t, token, "a", dated("2026-11-20"));

@@ -35,7 +35,7 @@ it("keeps one row a device and repository: the newest", async () => {
   ]);
 });
 
-it("answers an older one with what stands, and the same again harmlessly", async () => {
+it("answers an older pulse with the stored one, and takes a retry as harmless", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   await send(t, token, pulse());
@@ -109,7 +109,7 @@ it.each<[string, unknown]>([
   expect(t.count("brain_pulses")).toBe(0);
 });
 
-it("takes the most that is allowed", async () => {
+it("accepts a pulse at the limits", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const counts = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`${i}`.padStart(64, "é"), 2 ** 53 - 1]));
@@ -118,7 +118,7 @@ it("takes the most that is allowed", async () => {
   expect((await send(t, token, pulse({ counts, fingerprints, at }))).status).toBe(200);
 });
 
-it("asks for a tier with the brain", async () => {
+it("refuses a tier that does not include the brain", async () => {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ tier: "starter" }));
   const answer = await send(t, token, pulse());
@@ -126,7 +126,7 @@ it("asks for a tier with the brain", async () => {
   expect(t.count("brain_pulses")).toBe(0);
 });
 
-it("adds up what a team's devices tell, and which classes two of them know", async () => {
+it("adds up the pulses of a team's devices, and lists the classes that two of them know", async () => {
   const t = await startInstance();
   const [one, other] = [await t.device(), await t.device()];
   const two = await t.device(one.team);
@@ -141,13 +141,13 @@ it("adds up what a team's devices tell, and which classes two of them know", asy
   expect((await listPulses(t.instance.core, one.team.id, Date.UTC(2026, 10, 21))).pulses).toHaveLength(2);
 });
 
-it("adds up thousands of pulses, each with fingerprints of its own, with others let in between", async () => {
+it("adds up thousands of pulses with distinct fingerprints while others get their turn", async () => {
   const t = await startInstance();
   const { token, deviceId, team } = await t.device();
   await send(t, token, pulse({ counts: { errors: 1 }, fingerprints: ["aaaaaaaa"] }));
   const { deviceId: other } = await t.device(team);
   const { core } = t.instance;
-  // As devices may send within their limits in an hour.
+  // As many as devices may send within their limits in an hour.
   const insert = core.store.db.prepare("INSERT INTO brain_pulses VALUES (?, ?, ?, ?, ?, ?, ?)");
   core.store.db.exec("BEGIN");
   for (let i = 1; i < 5_000; i++) {
@@ -166,7 +166,7 @@ it("adds up thousands of pulses, each with fingerprints of its own, with others 
   expect([counts.errors, counts.n4999, counts.n1]).toEqual([5_000, 1, undefined]);
 });
 
-it("takes nothing once the team moved, though the token was judged before", async () => {
+it("refuses a pulse once the team moved, although its token was checked before the move", async () => {
   const t = await startInstance();
   const { token, team } = await t.device();
   const [, answer] = await Promise.all([

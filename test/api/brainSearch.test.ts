@@ -76,7 +76,7 @@ describe("brainSearch", () => {
     expect(await hits(t, token, `q=${encodeURIComponent("??!")}`)).toMatchObject({ total: 0, hits: [] });
   });
 
-  it("orders sections that are as good as each other by where they stand, whatever came first and after a restart", async () => {
+  it("orders equally good sections by repository, file and line, whatever the order of arrival, also after a restart", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const section = "# Cookies\n\nSet a path on every cookie.\n";
@@ -151,7 +151,7 @@ describe("brainSearch", () => {
     expect(late).toMatchObject({ query: `${"x".repeat(255)} `, total: 0 });
   });
 
-  it("gives a beginning or a misspelling up that would be looked for nearly everywhere, until it is rarer again", async () => {
+  it("ignores a prefix or misspelling that would have to be looked up nearly everywhere, until it is rarer", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     const words = Array.from({ length: 400 }, (_, i) => `abcdef${i.toString(36).padStart(2, "0")}`).join(" ");
@@ -164,7 +164,7 @@ describe("brainSearch", () => {
       Promise.all(["abcd", "abcdef0", "abcdef00"].map(async (q) => (await hits(t, token, `q=${q}`)).total));
     await publish(2, 100);
     expect(await totals()).toEqual([0, 100, 100]);
-    // What is gone is not counted any more, however often a brain was published.
+    // Sections that are gone do not count, however often the brain was published.
     await publish(3, 5);
     expect(await totals()).toEqual([5, 5, 5]);
   });

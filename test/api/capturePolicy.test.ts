@@ -36,7 +36,7 @@ const entries = (...seqs: number[]) => ({
 const faults = (t: TestInstance) => ledgerFaults(t.instance.core);
 const violations = (t: TestInstance) => t.rows("SELECT device_id, deliveries, last_at FROM policy_violations");
 const ranges = (t: TestInstance) => t.rows("SELECT kind, first, last FROM withheld_ranges ORDER BY id");
-/** Whether a text stands anywhere in the database. */
+/** Whether the database holds a text anywhere. */
 const holds = (t: TestInstance, text: string) =>
   t
     .rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -46,7 +46,7 @@ const holds = (t: TestInstance, text: string) =>
 const firstDelivery = (t: TestInstance): number => t.rows("SELECT min(id) AS id FROM deliveries")[0].id;
 
 describe("while the capture mode is off", () => {
-  it("telemetry is answered as taken, stored as numbers only, and the stream goes on without a flag", async () => {
+  it("telemetry is acknowledged, only its numbers are stored, and the stream goes on without a flag", async () => {
     const { t, device } = await open();
     expect(await send(t, device, TELEMETRY, entries(1, 2))).toMatchObject({ accepted: 2, maxSeq: 2, flagged: null });
     await put(t, device, "off");
@@ -54,11 +54,11 @@ describe("while the capture mode is off", () => {
     expect(await send(t, device, TELEMETRY, entries(5, 3, 4, 4))).toEqual(off);
     expect(ranges(t)).toEqual([{ kind: "telemetry", first: 3, last: 5 }]);
     const ledger = t.rows("SELECT * FROM deliveries");
-    // The same again changes nothing, and neither does what was stored before.
+    // A retry changes nothing, and neither does a batch that was stored before the mode was off.
     expect(await send(t, device, TELEMETRY, entries(3, 4, 5))).toEqual(off);
     expect(await send(t, device, TELEMETRY, entries(1, 2))).toEqual(off);
     expect([t.rows("SELECT * FROM deliveries"), ranges(t).length]).toEqual([ledger, 1]);
-    // Each counts once, however often its numbers are looked at.
+    // Each delivery counts once, however often its numbers are sent.
     expect(violations(t)).toMatchObject([{ deliveries: 3 }]);
     expect(
       ledger.map(({ items, capture_mode, withheld, flagged }) => [items, capture_mode, withheld, flagged]),
@@ -68,7 +68,7 @@ describe("while the capture mode is off", () => {
     ]);
     await put(t, device, "redacted");
     expect(await send(t, device, TELEMETRY, entries(6, 7))).toMatchObject({ accepted: 2, maxSeq: 7, flagged: null });
-    // What came while it was off is not recorded later either, and is no contradiction.
+    // Entries that came while the mode was off are not recorded later, and are no contradiction.
     expect(await send(t, device, TELEMETRY, entries(4, 5, 6, 8))).toMatchObject({
       accepted: 1,
       maxSeq: 8,
@@ -79,7 +79,7 @@ describe("while the capture mode is off", () => {
     expect(t.rows("SELECT max_seq, entry_count FROM telemetry_streams")).toEqual([{ max_seq: 8, entry_count: 5 }]);
   });
 
-  it("a stream may begin, and a hole is a gap as ever, which later numbers fill", async () => {
+  it("a stream may begin, and missing numbers are a gap that later ones fill, as in other modes", async () => {
     const { t, device } = await open("off");
     expect(await send(t, device, TELEMETRY, entries(10))).toMatchObject({ accepted: 0, maxSeq: 10, flagged: null });
     expect(await send(t, device, TELEMETRY, entries(14))).toMatchObject({ accepted: 0, maxSeq: 14, flagged: "gap" });
@@ -90,7 +90,7 @@ describe("while the capture mode is off", () => {
     expect(faults(t)).toEqual([]);
   });
 
-  it("a brain's version is taken and nothing of its files, whatever they hold", async () => {
+  it("a brain's version is noted and nothing of its files, whatever they hold", async () => {
     const { t, device } = await open();
     const snapshot = (version: number, content = `# ${version}`) => ({
       repoKey: "shop",
@@ -132,7 +132,7 @@ describe("while the capture mode is off", () => {
     expect(faults(t)).toEqual([]);
   });
 
-  it("what is altered of the numbers that were taken shows", async () => {
+  it("the ledger check finds any change to the stored numbers", async () => {
     for (const [sql, problem] of [
       ["UPDATE withheld_ranges SET last = 1 WHERE kind = 'telemetry'", "content"],
       ["UPDATE withheld_ranges SET stream_id = 99 WHERE kind = 'brain'", "owner"],
@@ -156,7 +156,7 @@ describe("while the capture mode is off", () => {
 });
 
 describe("while the capture mode is metadata", () => {
-  it("of telemetry everything goes that is not known to be metadata", async () => {
+  it("of telemetry only what is known to be metadata is stored", async () => {
     const { t, device } = await open("metadata");
     const payload = {
       type: "tool",
@@ -224,7 +224,7 @@ describe("while the capture mode is metadata", () => {
     expect(faults(t)).toEqual([]);
   });
 
-  it("sessions, spans and labels keep what is metadata, and text that was stored before", async () => {
+  it("sessions, spans and labels are stored with their metadata, and text that was stored before stays", async () => {
     const { t, device } = await open();
     const span = { id: "a", name: "chat gpt-5", output: SECRET_TEXT, attributes: { "gen_ai.usage.input_tokens": 3 } };
     const session = {
@@ -278,7 +278,7 @@ describe("while the capture mode is metadata", () => {
     expect(faults(t)).toEqual([]);
   });
 
-  it("of a brain path, size and digest stay, which the ledger proves", async () => {
+  it("of a brain path, size and digest are stored, and the ledger proves them", async () => {
     const { t, device } = await open("metadata");
     const snapshot = (version: number) => ({
       repoKey: "shop",
@@ -307,7 +307,7 @@ describe("while the capture mode is metadata", () => {
     await put(t, device, "metadata");
     expect(await send(t, device, BRAIN, snapshot(2))).toMatchObject({ ledger: { gap: false, rollback: false } });
     expect(t.count("deliveries")).toBe(2);
-    // Of an empty file there is nothing to withhold: sending one is not against the policy.
+    // An empty file has nothing to withhold, so sending one does not violate the policy.
     const violations = () => t.rows("SELECT deliveries FROM policy_violations");
     const before = violations();
     const empty = { repoKey: "shop", version: 3, files: [{ path: "empty.md", content: "" }] };
@@ -329,7 +329,7 @@ describe("while the capture mode is metadata", () => {
     expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
   });
 
-  it("of a pulse counts under names stay", async () => {
+  it("of a pulse only counts whose name is a name, and not text, are stored", async () => {
     const { t, device } = await open("metadata");
     const counts = { open: 1, "brain.entries": 2, [SECRET_TEXT]: 3 };
     await send(t, device, PULSE, { at: "2026-11-21T08:00:00Z", counts, fingerprints: ["3fa9c1d2"] });
@@ -339,7 +339,7 @@ describe("while the capture mode is metadata", () => {
     expect(violations(t)).toMatchObject([{ deliveries: 1 }]);
   });
 
-  it("a delivery of metadata alone is not against the policy", async () => {
+  it("a delivery of metadata alone does not violate the policy", async () => {
     const { t, device } = await open("metadata");
     await send(t, device, TELEMETRY, {
       entries: [{ seq: 1, payload: { type: "edit", path: "a.ts", text: "", n: 1 } }],
@@ -353,7 +353,7 @@ describe("while the capture mode is metadata", () => {
   });
 });
 
-it("a mode set by another process holds for what comes a moment later", async () => {
+it("a mode set by another process applies to deliveries a moment later", async () => {
   const { t, device } = await open();
   await send(t, device, TELEMETRY, entries(1));
   const { default: Sqlite } = await import("better-sqlite3");

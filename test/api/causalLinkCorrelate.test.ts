@@ -50,7 +50,7 @@ it("compares every entry with the sessions before it and says what became of it"
   expect((await t.post("/api/causal-link/correlate", { token: other.token })).body).toEqual(nothing);
 });
 
-it("refuses a repository that is none, and a tier without traces", async () => {
+it("refuses an invalid repository, and a tier without traces", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   expect((await t.post("/api/causal-link/correlate", { token, json: { repoKey: 3 } })).status).toBe(400);

@@ -21,7 +21,7 @@ const say = (t: TestInstance, token: string, json: object) =>
   t.post("/api/causal-link", { token, json: { ...ENTRY, ...json } });
 
 describe("causalLinkCreate", () => {
-  it("keeps a person's word, which outranks what is computed and outlives correlation", async () => {
+  it("stores a person's statement, which outranks computed links and survives correlation", async () => {
     const t = await startInstance();
     const device = await filled(t);
     const { token } = device;
@@ -52,7 +52,7 @@ describe("causalLinkCreate", () => {
     ]);
   });
 
-  it("takes the same word twice without keeping it twice", async () => {
+  it("stores the same statement only once", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     const first = await say(t, token, { sessionId: "s-2" });
@@ -60,7 +60,7 @@ describe("causalLinkCreate", () => {
     expect(t.rows("SELECT id FROM causal_links WHERE origin = 'person'")).toHaveLength(1);
   });
 
-  it("knows a commit's session, and takes a commit of nobody's session", async () => {
+  it("finds a commit's session, and accepts a commit of no known session", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     expect((await say(t, token, { commit: SHA.slice(0, 8) })).body.link).toMatchObject({
@@ -73,7 +73,7 @@ describe("causalLinkCreate", () => {
     });
   });
 
-  it("says what is wrong with a word it cannot take, and keeps nothing", async () => {
+  it("says what is wrong with an invalid statement, and stores nothing", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     const other = await t.device();
@@ -100,7 +100,7 @@ describe("causalLinkCreate", () => {
     expect(t.rows("SELECT * FROM causal_links")).toEqual(before);
   });
 
-  it("keeps no secret, and refuses a tier without traces", async () => {
+  it("stores no secret, and refuses a tier without traces", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     const secret = `ghp_${"a1B2".repeat(9)}`;

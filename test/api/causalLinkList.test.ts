@@ -37,7 +37,7 @@ const ids = (body: { links: { sessionId: string; band: string }[] }) =>
   body.links.map(({ sessionId, band }) => `${sessionId} ${band}`);
 
 describe("causalLinkList", () => {
-  it("lists what arrived defects are put down to, the newest first, without being asked to correlate", async () => {
+  it("lists the causes of newly arrived defects, the newest first, without being asked to correlate", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     const body = await list(t, token, "?repoKey=shop");
@@ -82,7 +82,7 @@ describe("causalLinkList", () => {
       expect(await list(t, token, none)).toEqual({ ok: true, total: 0, links: [] });
   });
 
-  it("is read to its end in pages, whatever their size, with the total on each", async () => {
+  it("can be read to its end in pages of any size, with the total on each", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     const whole = await list(t, token);
@@ -103,7 +103,7 @@ describe("causalLinkList", () => {
     expect([rest.total, ids(rest), rest.next]).toEqual([4, ["shop-s-3 weak", "shop-s-2 weak"], undefined]);
   });
 
-  it("passes over nothing when the link that a page ended with is rejected or gone by the next", async () => {
+  it("skips no link when the one that a page ended with is rejected or gone by the next", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     const whole = await list(t, token);
@@ -119,7 +119,7 @@ describe("causalLinkList", () => {
     expect(await list(t, other.token, `?after=${next}`)).toEqual({ ok: true, total: 0, links: [] });
   });
 
-  it("leaves out what somebody rejected, and what was put down to entries that are gone", async () => {
+  it("leaves out rejected links, and links of entries that are gone", async () => {
     const t = await startInstance();
     const { token } = await filled(t);
     await list(t, token);
@@ -130,7 +130,7 @@ describe("causalLinkList", () => {
     expect(ids(await list(t, token))).toEqual(["shop-s-1 probable", "shop-s-3 weak", "shop-s-2 weak"]);
   });
 
-  it("refuses what narrows to nothing sensible", async () => {
+  it("refuses invalid filters", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     for (const query of [

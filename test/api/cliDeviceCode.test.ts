@@ -126,7 +126,7 @@ describe("cliDeviceCode", () => {
     expect(t.count("device_authorizations")).toBe(3);
   });
 
-  it("answers 503 while as many as may be are held, and takes new ones when the old have gone", async () => {
+  it("answers 503 at the limit of stored authorizations, and accepts new ones once old ones have gone", async () => {
     const t = await startInstance();
     t.instance.core.store.db
       .prepare(
@@ -143,9 +143,9 @@ describe("cliDeviceCode", () => {
     expect(t.count("device_authorizations")).toBe(49_901);
   });
 
-  it("makes room where most wait when as many as may be are held, so that a flood keeps nobody else out", async () => {
+  it("at the limit removes authorizations of the sites with the most, so that a flood keeps nobody else out", async () => {
     const t = await startInstance();
-    // A site with half of them, a provider whose sites have some each, and who waits elsewhere, first of all.
+    // One site with half of them, a provider whose 500 sites share the rest, and somebody elsewhere who came first.
     const honest = await waiting(t);
     t.instance.core.store.db
       .prepare(
@@ -157,13 +157,13 @@ describe("cliDeviceCode", () => {
       )
       .run(t.clock.now(), t.clock.now() + 900_000);
     const late = await waiting(t);
-    // Half of 500 sites' even shares are whole.
+    // Each of the 500 sites keeps a whole number, so the total is exact only to within 500.
     expect(t.count("device_authorizations")).toBeGreaterThan(44_500);
     expect(t.count("device_authorizations")).toBeLessThanOrEqual(45_001);
     expect(t.rows("SELECT count(*) AS n FROM device_authorizations WHERE ip LIKE '2001:db8:%'")).toEqual([
       { n: 22_499 },
     ]);
-    // Of a site the oldest went; who has the only one there did not go, nor who waits elsewhere.
+    // Each site lost its oldest; the only one of a site stays, and so does the one from elsewhere.
     expect(t.rows("SELECT 1 FROM device_authorizations WHERE user_code IN ('CODE-1', 'CODE-2')")).toEqual([]);
     expect(
       t.rows("SELECT ip FROM device_authorizations WHERE user_code IN ('CODE-7', 'CODE-49999') ORDER BY ip"),
@@ -186,7 +186,7 @@ describe("cliDeviceCode", () => {
     expect(new Set(made.map(({ deviceCode }) => deviceCode)).size).toBe(2);
   });
 
-  it("keeps tools apart: each secret is told of its own authorization", async () => {
+  it("answers each tool about its own authorization alone", async () => {
     const t = await startInstance();
     await person(t);
     const [one, two] = [await waiting(t), await waiting(t)];

@@ -129,7 +129,7 @@ describe("cliDeviceToken", () => {
     expect((await poll(t, deviceCode)).status).toBe(200);
   });
 
-  it("answers invalid_grant to what it cannot read at all, and keeps the legacy shape for the quota", async () => {
+  it("answers invalid_grant to a body it cannot read, and keeps the legacy shape for 429", async () => {
     const t = await startInstance({ settings: { limitDeviceToken: "3/60" } });
     const wrongType = await t.post(PATH, { body: "device_code=x", headers: { "content-type": "text/plain" } });
     const tooLarge = await t.post(PATH, { json: { device_code: "x", filler: "x".repeat(17_000) } });
@@ -165,7 +165,7 @@ describe("cliDeviceToken", () => {
     expect(t.count("cli_tokens")).toBe(0);
   });
 
-  it("answers invalid_grant to what was approved before somebody set the account another password", async () => {
+  it("answers invalid_grant to an approval from before somebody set the account another password", async () => {
     const t = await startInstance();
     const { deviceCode, user } = await answered(t);
     await setPassword(t.instance.core, user.id, "another-north-field", COMMAND_LINE);
@@ -224,7 +224,7 @@ describe("cliDeviceToken", () => {
     expect(t.count("cli_tokens")).toBe(0);
   });
 
-  it("ends a tool's waiting when signing is switched off under it", async () => {
+  it("ends a tool's wait when signing is switched off meanwhile", async () => {
     const t = await startInstance();
     const { deviceCode } = await answered(t);
     await t.close();
@@ -273,7 +273,7 @@ describe("cliDeviceToken", () => {
     expect(t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'cli_token.created'")).toEqual([{ n: 1 }]);
   });
 
-  it("counts one of thirty parallel answers of people", async () => {
+  it("counts only one of thirty parallel approvals and denials", async () => {
     const t = await startInstance();
     const user = await person(t);
     const { userCode } = await waiting(t);
@@ -324,7 +324,7 @@ describe("the pace of polls", () => {
     expect((await poll(t, deviceCode)).status).toBe(200);
   });
 
-  it("paces each tool for itself, and tells of the end at once however hasty the poll", async () => {
+  it("paces each tool separately, and tells of the end at once, however early the poll", async () => {
     const t = await startInstance();
     const user = await person(t);
     const [one, two] = [await waiting(t), await waiting(t)];
@@ -338,7 +338,7 @@ describe("the pace of polls", () => {
     expect(await errorOf(poll(t, two.deviceCode))).toBe("expired_token");
   });
 
-  it("keeps its measure when the wall clock jumps back or forward", async () => {
+  it("keeps its interval when the wall clock jumps back or forward", async () => {
     const t = await startInstance();
     const { deviceCode } = await waiting(t);
     expect(await errorOf(poll(t, deviceCode))).toBe("authorization_pending");

@@ -23,7 +23,7 @@ async function expectRefused(t: TestInstance, token: string): Promise<void> {
   expect(answer.text).not.toContain(token);
 }
 
-/** An instance, a token of it, and what somebody with its own key could sign. */
+/** An instance, one of its tokens, and a signer that makes others with the instance's own key. */
 async function forger() {
   const t = await startInstance({ settings: { baseUrl: BASE } });
   const user = await person(t);
@@ -56,7 +56,7 @@ describe("cliMe", () => {
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
-  it("takes what it signs itself: the forgeries below fail for their one difference alone", async () => {
+  it("accepts an unchanged token of the test's signer, so the forgeries below fail only for their one difference", async () => {
     const { t, user, sign } = await forger();
     expect((await t.get(PATH, { token: await sign() })).body).toEqual({ userId: user.id, email: user.email });
   });
@@ -88,7 +88,7 @@ describe("cliMe", () => {
     await expectRefused(t, await sign({}, header));
   });
 
-  it("refuses a token of another key, of none, and one keyed with the public key's text", async () => {
+  it("refuses a token signed with another key, with none, and by HMAC with the public key's text", async () => {
     const { t, sign, claims, kid } = await forger();
     const other = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
     await expectRefused(t, await sign({}, {}, other));
@@ -159,7 +159,7 @@ describe("cliMe", () => {
     expect((await t.get(PATH, { token: accessToken })).status).toBe(200);
   });
 
-  it("takes what a retired key signed", async () => {
+  it("accepts a token that a retired key signed", async () => {
     const t = await startInstance();
     const { accessToken } = await cliToken(t);
     await rotateKey(t.instance.core, COMMAND_LINE);
@@ -167,7 +167,7 @@ describe("cliMe", () => {
     expect((await t.get(PATH, { token: (await cliToken(t)).accessToken })).status).toBe(200);
   });
 
-  it("takes a token over a restart, and no longer once the public address is another", async () => {
+  it("accepts a token after a restart, and no longer once the public address has changed", async () => {
     const t = await startInstance({ settings: { baseUrl: BASE } });
     const { accessToken } = await cliToken(t);
     await t.close();
@@ -182,7 +182,7 @@ describe("cliMe", () => {
     await expectRefused(moved, accessToken);
   });
 
-  it("notes its use at most once a minute, and answers when that cannot be stored", async () => {
+  it("notes a token's use at most once a minute, and answers although that cannot be stored", async () => {
     const t = await startInstance();
     const { accessToken: token } = await cliToken(t);
     const used = () => t.rows("SELECT last_used_at FROM cli_tokens")[0].last_used_at;

@@ -30,7 +30,7 @@ describe("connectExchange", () => {
     expect(t.rows("SELECT consumed_at FROM connect_codes")[0].consumed_at).toBe(t.clock.now());
   });
 
-  it("counts refused codes alone against an address, so that a whole fleet behind one comes in", async () => {
+  it("counts only refused codes against an address, so that a whole fleet behind one can connect", async () => {
     const t = await startInstance();
     const team = await t.team({ name: "Acme", seats: 100 });
     const [fleet] = await createFleetCodes(
@@ -122,7 +122,7 @@ describe("connectExchange", () => {
     expect((await t.post(PATH, { json: { code, consent } })).status).toBe(200);
   });
 
-  it("lets as many of fifty parallel exchanges win as a code for a fleet has uses, keeping each label, for nobody", async () => {
+  it("lets exactly as many of fifty parallel exchanges win as a fleet's code has uses, with each device's label and no person", async () => {
     const t = await startInstance({ settings: { limitExchange: "off" } });
     const team = await t.team();
     const how = { count: 1, uses: 7, lifetimeMs: DAY_MS, bindsForMs: null };
@@ -147,7 +147,7 @@ describe("connectExchange", () => {
     expect([t.count("devices"), t.count("device_tokens")]).toEqual([7, 7]);
   });
 
-  it("binds machines that live for one job until that is over, whatever they ask for, and gives their seats back", async () => {
+  it("binds machines of one job for the code's time, which rotation does not extend, and frees their seats afterwards", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const team = await t.team();
@@ -210,7 +210,7 @@ describe("connectExchange", () => {
     expect([answer.status, answer.body.license]).toEqual([200, null]);
   });
 
-  it("takes signs that turn what stands beside them out of the label", async () => {
+  it("removes characters from the label that reverse the text around them", async () => {
     const t = await startInstance();
     for (const deviceLabel of ["Ada\u2019s \u202epotpal", "\u202e"])
       await t.post(PATH, { json: { code: await t.code(await t.team()), consent: { version: "1", deviceLabel } } });

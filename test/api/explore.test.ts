@@ -17,7 +17,7 @@ describe("explore", () => {
     expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
   });
 
-  it("sorts packs into what is featured, trending, new, and of which stack", async () => {
+  it("sorts packs into featured, trending, new and by stack", async () => {
     const t = await startInstance();
     const { team } = await publisher(t, "aa-rules", { tags: ["go", "web"] });
     t.clock.advance(DAY_MS);
@@ -36,7 +36,7 @@ describe("explore", () => {
       ["go", ["aa-rules", "bb-rules"]],
       ["web", ["aa-rules"]],
     ]);
-    // Fourteen days on nobody installs them any more.
+    // The packs' installs lie fourteen days back by now.
     t.clock.advance(14 * DAY_MS);
     expect((await t.get(PATH)).body.trending).toEqual([]);
   });

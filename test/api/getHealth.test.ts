@@ -11,7 +11,7 @@ it("is ok while the database takes writes", async () => {
   expect(answer.headers.get("cache-control")).toBe("no-store");
 });
 
-it("is degraded while it does not, at once after a failed request, and recovers by itself", async () => {
+it("is degraded while the database takes no writes, at once after a failed request, and recovers by itself", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const { db } = t.instance.core.store;
@@ -25,7 +25,7 @@ it("is degraded while it does not, at once after a failed request, and recovers 
   expect((await t.get("/api/health")).status).toBe(200);
 });
 
-it("notices without traffic that writing stopped working", async () => {
+it("notices without traffic that writes fail", async () => {
   const t = await startInstance();
   expect((await t.get("/api/health")).status).toBe(200);
   t.instance.core.store.db.pragma("query_only = ON");
@@ -33,7 +33,7 @@ it("notices without traffic that writing stopped working", async () => {
   expect((await t.get("/api/health")).status).toBe(503);
 });
 
-it("says at once that the database was taken away, and as long as nothing is stored, put back or not", async () => {
+it("is degraded at once when the database file is taken away, and until something is stored again, although the file is back", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const file = join(t.directory, "reckon.db");
@@ -62,7 +62,7 @@ it("is degraded while another process keeps the write lock, says so before a del
   const t = await startInstance();
   const { token } = await t.device();
   await t.get("/api/health");
-  // What was written so long ago proves nothing any more.
+  // The last write is too old by now to prove anything.
   t.clock.advance(10_000);
   const other = otherWriter(t);
   const delivery = t.post("/api/telemetry/heartbeat", { token });
@@ -71,7 +71,7 @@ it("is degraded while another process keeps the write lock, says so before a del
   expect(other.inTransaction).toBe(true);
   expect((await t.get("/api/health")).status).toBe(503);
   other.exec("ROLLBACK");
-  // The patience of deliveries is as before.
+  // The delivery waited for the lock as long as ever.
   expect((await delivery).status).toBe(200);
   t.clock.advance(1_000);
   expect((await t.get("/api/health")).body).toMatchObject({ status: "ok", db: "up" });

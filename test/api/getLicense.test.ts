@@ -50,7 +50,7 @@ describe("getLicense", () => {
       valid: false,
       reason: expect.stringContaining("expired"),
     });
-    // A clock may be behind; who asks of another day than today means that day.
+    // A clock may be behind, so a check of today tolerates that; a check of a named day does not.
     const before = new Date(t.clock.now() - DAY_MS);
     expect(await verifyLicense(license, pem, before)).toMatchObject({ valid: true });
     expect(await verifyLicense(license, pem, before, false)).toMatchObject({ valid: false });

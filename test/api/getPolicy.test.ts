@@ -33,7 +33,7 @@ it("answers 304 to an agent that has the policy already, and the new one after a
   expect(t.count("policies")).toBe(1);
 });
 
-it("takes a change once that is sent twice, and refuses one that was made from an earlier version", async () => {
+it("applies a change once that is sent twice, and refuses one based on an earlier version", async () => {
   const t = await startInstance();
   const { id } = await t.team();
   const change = (captureMode: string) =>
@@ -82,7 +82,7 @@ it.each([
     JSON.stringify({ captureMode: "full", watchlist: Array(10_000).fill("a") }),
     expect.stringMatching(/^in the policy, "watchlist" must have at most \d+ entries$/),
   ],
-])("says of %j what would fit", (text, says) => {
+])("tells for %j which values are valid", (text, says) => {
   let message: unknown;
   try {
     parsePolicy(text);

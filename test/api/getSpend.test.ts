@@ -117,7 +117,7 @@ it.each([
   expect(answer.body).toEqual({ error: expect.stringContaining(name) });
 });
 
-it("asks to come back while very much is still to be counted, and answers when it is", async () => {
+it("asks to come back while very much spend is uncounted, and answers once it is counted", async () => {
   const t = await startInstance();
   const device = await t.device();
   await send(t, device, "shop", [{ model: OPUS, usage: { input_tokens: 1_000_000 } }]);
@@ -130,7 +130,7 @@ it("asks to come back while very much is still to be counted, and answers when i
   expect((await ask(t, device)).body).toMatchObject({ ok: true, total: { usd: 5 } });
 });
 
-it("narrows to what came without a repository, as the lists do, and says of from and to what they may be", async () => {
+it("narrows to usage without a repository, as the lists do, and names valid values of from and to", async () => {
   const t = await startInstance();
   const device = await t.device();
   const usage = { input_tokens: 1_000_000 };
@@ -145,7 +145,7 @@ it("narrows to what came without a repository, as the lists do, and says of from
     expect((await ask(t, device, `?${query}`)).body.error).toContain(says);
 });
 
-it("names what sums can be asked for by", async () => {
+it("names the valid groupings", async () => {
   const t = await startInstance();
   expect((await ask(t, await t.device(), "?by=team")).body).toEqual({
     error:

@@ -28,7 +28,7 @@ describe("gitAiNotesUpload", () => {
     });
     expect(deliveries(t)).toEqual([{ ...LEAF, item_count: 4 }]);
 
-    // What is the same is told from what is not.
+    // An unchanged note is not stored again; a changed one is.
     expect((await upload(t, token, { [sha("a")]: noteOf() })).headers.get("reckon-receipt")).toBeNull();
     expect((await upload(t, token, { [sha("a")]: "anew", [sha("b")]: odd })).body.success_count).toBe(2);
     expect((await read(t, token, sha("a"))).body).toEqual({ notes: { [sha("a")]: "anew" } });
@@ -53,7 +53,7 @@ describe("gitAiNotesUpload", () => {
     expect((await t.post(`${UPLOAD}/`, { token, body, headers })).body).toEqual({ success_count: 1, failure_count: 0 });
     for (const path of [NOTES, NOTES.slice(0, -1)])
       expect((await t.get(`${path}?commits=${sha("a")}`, { token })).body).toEqual({ notes: { [sha("a")]: "n" } });
-    // Who is signed in to Git AI's own service sends that token beside the key.
+    // A user who is signed in to Git AI's own service sends that token beside the key.
     const both = { "x-api-key": token, authorization: "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x" };
     expect((await t.get(`${NOTES}?commits=${sha("a")}`, { headers: both })).status).toBe(200);
     expect((await t.post(UPLOAD, { token, json: { entries: [] } })).body).toEqual({
@@ -143,14 +143,14 @@ describe("gitAiNotesUpload", () => {
     expect(faultsOf(t)).toEqual([]);
   });
 
-  it("lets others in while a large note is given back", async () => {
+  it("lets others in while a large note is sent back", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const large = "\u0001".repeat(8 * 1024 * 1024);
     await upload(t, token, { [sha("d")]: large });
     const { turns, done } = await turnsOfOthers(t.instance.core, () => read(t, token, sha("d")));
     expect([done.body.notes[sha("d")] === large, turns > 30]).toEqual([true, true]);
-    // The character at the end of a piece is one of two units.
+    // The character at the end of the first piece is a surrogate pair.
     const split = `${"x".repeat(256 * 1024 - 1)}😀"\n`;
     await upload(t, token, { [sha("e")]: split, [sha("f")]: "" });
     expect((await read(t, token, sha("e"), sha("f"))).body).toEqual({ notes: { [sha("e")]: split, [sha("f")]: "" } });
@@ -179,7 +179,7 @@ describe("gitAiNotesUpload", () => {
       }
     };
     await expect(readAll()).rejects.toThrow();
-    // What was made before is on its way.
+    // Only the pieces that were already made are still sent.
     expect(bytes).toBeLessThan(1_000_000);
   });
 
@@ -240,11 +240,11 @@ describe("gitAiNotesRead", () => {
     expect((await read(t, other.token, sha("a"))).body).toEqual({ notes: { [sha("a")]: "theirs" } });
     await upload(t, colleague.token, { [sha("a")]: "a colleague's" });
     expect((await read(t, one.token, sha("a"))).body).toEqual({ notes: { [sha("a")]: "a colleague's" } });
-    // The first device's last delivery holds nothing any more, and nothing is wrong with that.
+    // The first device's last delivery holds nothing any more, which is no fault.
     expect(faultsOf(t)).toEqual([]);
   });
 
-  it("answers 404 where there is none, and takes up to a hundred commits", async () => {
+  it("answers 404 where there is no note, and accepts up to a hundred commits", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     for (const commits of [[sha("a")], [], ["", ""]]) {

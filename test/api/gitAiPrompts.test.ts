@@ -57,7 +57,7 @@ describe("prompt-for-line by notes", () => {
     expect(ledgerFaults(t.instance.core)).toEqual([]);
   });
 
-  it("attaches to the session that comes later, from whichever device", async () => {
+  it("attaches a note to its session that comes later, from whichever device", async () => {
     const t = await startInstance();
     const laptop = await t.device();
     const key = await t.device(laptop.team);
@@ -73,7 +73,7 @@ describe("prompt-for-line by notes", () => {
     expect(t.count("trace_sessions")).toBe(1);
   });
 
-  it("takes the edit of that session that wrote the line, where it is known", async () => {
+  it("answers with the very edit of the session that wrote the line, where it is known", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const edits = [{ path: "/src/shop/src/login.ts", startLine: 1, endLine: 20, oldLines: 0, newLines: 20 }];
@@ -88,7 +88,7 @@ describe("prompt-for-line by notes", () => {
     ]);
   });
 
-  it("takes no person for an agent, and the last attestation of a line", async () => {
+  it("ignores attestations of people, and uses the last attestation of a line", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     await capture(t, token, SESSION);
@@ -102,7 +102,7 @@ describe("prompt-for-line by notes", () => {
     expect(await ask(t, token, { line: "1", path: "src/my file.ts" })).toMatchObject([{ spanId: "t_3" }]);
   });
 
-  it("reads notes of older versions, with what was asked where they tell", async () => {
+  it("reads notes of older versions, with the prompts that they hold", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const record = { agent_id: { tool: "cursor", id: "c-1", model: "gpt-5" }, human_author: null, total_additions: 3 };
@@ -124,7 +124,7 @@ describe("prompt-for-line by notes", () => {
     expect(await ask(t, token, { line: "12" })).toMatchObject([{ sessionId: "c-2", prompt: "Add a page" }]);
   });
 
-  it("makes the session one that made the commit, and moves no line that is asked for as it stands now", async () => {
+  it("puts the commit down to the session that its note names, and does not map lines of the present file through the note", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     await capture(t, token, { ...SESSION, commits: [] });
@@ -148,7 +148,7 @@ describe("prompt-for-line by notes", () => {
     expect(await links()).toMatchObject([{ sessionId: "s-1", band: "strong", commit }]);
   });
 
-  it("holds no session answerable for a commit whose note names it no more", async () => {
+  it("does not hold a session answerable for a commit once its note names another", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const commit = await blame(t, token);
@@ -164,12 +164,12 @@ describe("prompt-for-line by notes", () => {
     };
     expect(await causes({ s_c9883b05a2487d: "s-1" })).toEqual(["s-1"]);
     expect(await causes({ s_c9883b05a2487d: "s-2" })).toEqual(["s-2"]);
-    // Neither is another, of which nothing but its name is known.
+    // Nor is a session held answerable of which only the id is known.
     expect(await causes({ s_c9883b05a2487d: "s-3" })).toEqual([]);
     expect(t.count("trace_session_commits")).toBe(0);
   });
 
-  it("says nothing of what is no note of Git AI", async () => {
+  it("answers nothing from texts that are no notes of Git AI", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     for (const content of [

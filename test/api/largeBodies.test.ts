@@ -86,7 +86,7 @@ const asGzip = (value: unknown): Ask => ({
 });
 const asText = (body: string): Ask => ({ body, headers: { "content-type": "application/json" } });
 
-/** What is sent, one after the other. */
+/** The deliveries, in the order in which they are sent. */
 const DELIVERIES: readonly (readonly [path: string, ask: Ask])[] = [
   [TELEMETRY, asJson(batch(60))],
   [TELEMETRY, asJson(batch(60))],
@@ -124,7 +124,7 @@ const DELIVERIES: readonly (readonly [path: string, ask: Ask])[] = [
   [BRAIN, asJson(snapshot(8, ["x".repeat(1_100_000)]))],
 ];
 
-/** What one instance answers and holds in the end. */
+/** The replies of one instance, and what it has stored in the end. */
 async function play(threads: string, mode: CaptureMode, tier: Team["tier"] = "team") {
   const t = await startInstance({ settings: { workers: threads, limitInflation: "400000/60" } });
   const device = await t.device(await t.team({ name: "Shop", tier }));
@@ -178,7 +178,7 @@ describe("large bodies", () => {
     expect(await answers("1")).toEqual(here);
   });
 
-  it("are judged before the tier is, whether threads read them or not", async () => {
+  it("are checked before the tier is, whether threads read them or not", async () => {
     const [there, here] = [await play("1", "full", "none"), await play("0", "full", "none")];
     expect(there).toEqual({ ...here, started: 1 });
     const statuses = new Set(here.replies.map((reply) => (reply as unknown[])[1]));
@@ -186,7 +186,7 @@ describe("large bodies", () => {
     expect(here.stored.deliveries).toEqual([]);
   });
 
-  it("are refused, to be sent again, when the thread that reads them ends", async () => {
+  it("are refused, for the client to send again, when the thread that reads them ends", async () => {
     const t = await startInstance({ settings: { workers: "1" } });
     const { token } = await t.device();
     const bodies = [

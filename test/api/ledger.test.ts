@@ -16,7 +16,7 @@ import { startInstance, type TestInstance } from "../support/instance.ts";
 const text = async (t: TestInstance, path: string) => (await t.call("GET", path)).text;
 const logKey = async (t: TestInstance) => parseVkey((await text(t, "/ledger/key")).trim());
 
-it("gives a receipt with each delivery that changed anything, by which its sender can prove that it was taken", async () => {
+it("gives each delivery that changed anything a receipt, which proves to its sender that it was taken", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const key = await logKey(t);
@@ -39,7 +39,7 @@ it("gives a receipt with each delivery that changed anything, by which its sende
       .update(JSON.stringify(json))
       .digest("hex");
     expect(JSON.parse(text)).toMatchObject({ v: 2, sent: digest });
-    // Nothing that the server keeps leads from its digest to the body.
+    // The salt is not kept, so nobody can test guesses of the body against its digest.
     const dump = JSON.stringify(t.rows("SELECT * FROM deliveries"));
     expect(dump).not.toContain((salt as Buffer).toString("hex"));
     const again = await t.post(path, { token, json });
@@ -47,7 +47,7 @@ it("gives a receipt with each delivery that changed anything, by which its sende
   }
 });
 
-it("serves a checkpoint and tiles of which anybody can make the root", async () => {
+it("serves a checkpoint and tiles from which anybody can compute the root", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   for (let seq = 1; seq <= 300; seq++)
@@ -83,7 +83,7 @@ it("serves a checkpoint and tiles of which anybody can make the root", async () 
     expect([absent, (await t.call("GET", `/ledger/tile/${absent}`)).status]).toEqual([absent, 404]);
 });
 
-it("proves to a team's devices what the team has in the log, and nothing to another team's", async () => {
+it("proves a team's records to the team's devices, and nothing to another team's", async () => {
   const t = await startInstance();
   const [ada, eve] = [await t.device(), await t.device()];
   await t.post("/api/telemetry/ingest", {
@@ -134,7 +134,7 @@ it("proves to a team's devices what the team has in the log, and nothing to anot
   expect([altered.status, altered.body]).toMatchObject([409, { error: expect.anything() }]);
 });
 
-it("proves a snapshot of as many files as one may have", async () => {
+it("proves a snapshot with the largest number of files", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const files = Array.from({ length: t.instance.core.config.maxBrainFiles }, (_, i) => ({
@@ -146,7 +146,7 @@ it("proves a snapshot of as many files as one may have", async () => {
   expect(checkBundle(proof, await logKey(t), [])).toMatchObject({ proven: true });
 });
 
-it("proves what is left of a delivery that something was erased of, and keeps nothing to guess that by", async () => {
+it("proves the rest of a delivery after an erasure, and keeps nothing to guess the erased text by", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const entries = ["yes", "no"].map((text, i) => ({ seq: i + 1, payload: { text } }));
@@ -161,7 +161,7 @@ it("proves what is left of a delivery that something was erased of, and keeps no
   const left = checkBundle((await proof(2)).text, key, []);
   expect([left.proven, left.bundle?.items[1]?.text]).toEqual([true, '2\0\0{"text":"no"}\0']);
   expect(verifyLedger(core, undefined, () => {})).toMatchObject({ faults: [], erased: 1 });
-  // The hash is there; without its salt it says nothing of the three letters.
+  // The hash is still there; without its salt it says nothing of the three letters.
   const [row] = t.rows("SELECT item_key, item_salts FROM deliveries");
   const salt = before.bundle?.items[1]?.salt as Buffer;
   expect([row.item_key, row.item_salts.includes(salt), row.item_salts.subarray(16, 32)]).toEqual([
@@ -171,7 +171,7 @@ it("proves what is left of a delivery that something was erased of, and keeps no
   ]);
 });
 
-it("goes on under another name where the database is not the one that signed last", async () => {
+it("goes on under another name when the database is not the one that signed last", async () => {
   const first = await startInstance();
   const key = await logKey(first);
   const { directory } = first;
@@ -194,7 +194,7 @@ it("goes on under another name where the database is not the one that signed las
   expect((await again()).note).toContain(`${origin}\n`);
 });
 
-it("goes on under a name that was never signed under where one backup is restored again and again", async () => {
+it("goes on under a name never used before, each time the same backup is restored", async () => {
   const first = await startInstance();
   const { directory } = first;
   const file = join(directory, "a-backup");
@@ -208,7 +208,7 @@ it("goes on under a name that was never signed under where one backup is restore
     const t = await startInstance({ directory });
     await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq: 1, payload: { text } }] } });
     const { origin } = openCheckpoint(await t.call("GET", "/ledger/checkpoint", {}).then((reply) => reply.text), key);
-    // Devices send again what they find missing where it is another than before.
+    // Devices compare this name with the last one; when it differs, they send again what is missing.
     expect((await t.get("/api/policy", { token })).headers.get("reckon-log")).toBe(origin);
     names.add(origin);
     await t.close();

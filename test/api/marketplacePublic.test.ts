@@ -9,7 +9,7 @@ import { publish, publisher } from "../support/packs.ts";
 const PATH = "/api/marketplace/public";
 
 describe("marketplacePublic", () => {
-  it("answers without a credential, empty at first, to be kept for a minute", async () => {
+  it("answers without a credential, empty at first, cacheable for a minute", async () => {
     const t = await startInstance();
     const answer = await t.get(PATH);
     expect([answer.status, answer.body]).toEqual([200, { ok: true, entries: [], total: 0 }]);
@@ -49,7 +49,7 @@ describe("marketplacePublic", () => {
     expect(await names()).toEqual(["aa-rules", "bb-rules", "cc-rules"]);
     await verifyTeam(t.instance.core, team.id, true, COMMAND_LINE);
     expect(await names()).toEqual(["cc-rules", "aa-rules", "bb-rules"]);
-    // Ranks move with the days, though nothing was written.
+    // Ranks change from day to day, although nothing is written.
     const before = (await t.get(PATH)).body.entries[0].rank;
     t.clock.advance(30 * DAY_MS);
     expect((await t.get(PATH)).body.entries[0].rank).toBe(before + 5);
@@ -92,7 +92,7 @@ describe("marketplacePublic", () => {
     expect(await names("q=nothing")).toEqual([0]);
     expect(await names("tag=go")).toEqual([2, "aa-rules", "bb-rules"]);
     expect(await names("tag=Web")).toEqual([1, "aa-rules"]);
-    // What a form sends of fields that were left empty.
+    // A form also sends the fields that were left empty.
     for (const query of ["tag=", "q=&tag=&limit=&offset=", "tag=+"])
       expect([query, await names(query)]).toEqual([query, [2, "aa-rules", "bb-rules"]]);
     expect(await names("limit=1")).toEqual([2, "aa-rules"]);

@@ -73,7 +73,7 @@ describe("clients over HTTP", () => {
     await useAll(t, client as unknown as AnyClient);
   });
 
-  it("are told by 401 that a token is none, and try nothing else", async () => {
+  it("learn from 401 that a token is invalid, and try nothing else", async () => {
     const { url } = await listening();
     const client = new Client(ME, { versionNegotiation: { mode: "auto" } });
     const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), bearer("rkr_nobody"));
@@ -98,14 +98,14 @@ describe("reckon mcp", () => {
     await useAll(t, client as unknown as AnyClient);
   });
 
-  it("lets clients of the first library do so", async () => {
+  it("lets clients of the first library connect", async () => {
     const { t, url, device } = await listening();
     const client = new Client2025(ME);
     await client.connect(new Stdio2025(bridge(url, device.token)) as never);
     await useAll(t, client as unknown as AnyClient);
   });
 
-  it("answers every message that is due one, whatever stands between, and ends with its input", async () => {
+  it("answers every message that expects a reply, whatever stands between them, and ends with its input", async () => {
     const { url, device } = await listening();
     const ping = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
     const told = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
@@ -139,7 +139,7 @@ describe("reckon mcp", () => {
     ]);
   });
 
-  it("tells each client why nothing comes: no server, no such token", async () => {
+  it("tells each client why it gets no answer: no server, or an invalid token", async () => {
     const { t, url } = await listening();
     const input = `${JSON.stringify({ jsonrpc: "2.0", id: 9, method: "tools/list" })}\n`;
     const ask = async () => {
@@ -153,7 +153,7 @@ describe("reckon mcp", () => {
     });
   });
 
-  it("uses this machine's own token with its own server only, and sends none unencrypted", async () => {
+  it("sends this machine's own token to its own server only, and no token unencrypted", async () => {
     const machine = await startMachine();
     const own = { RECKON_AGENT_HOME: machine.capture.places.home };
     const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`;

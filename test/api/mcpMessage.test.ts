@@ -87,7 +87,7 @@ describe("the revisions of the protocol", () => {
   });
 });
 
-describe("what is no message", () => {
+describe("an invalid message", () => {
   const bodies: [string, string | Uint8Array<ArrayBuffer>, number, number][] = [
     ["nothing", "", 400, -32700],
     ["no JSON", "{", 400, -32700],
@@ -109,23 +109,26 @@ describe("what is no message", () => {
     ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}', 400, -32600],
     ["more than 64 KiB", JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x".repeat(70_000) }), 413, -32600],
   ];
-  it.each(bodies)("refuses %s as JSON-RPC has it, reads nothing and goes on", async (_, body, status, code) => {
-    const t = await startInstance();
-    const { device } = await shop(t);
-    const headers = { accept: ACCEPT, "content-type": "application/json" };
-    const answer = await t.post("/mcp", { token: device.token, body, headers });
-    expect([answer.status, answer.body.jsonrpc, answer.body.id, answer.body.error.code]).toEqual([
-      status,
-      "2.0",
-      null,
-      code,
-    ]);
-    expect(answer.text.length).toBeLessThan(500);
-    expect((await rpc(t, device.token, { method: "ping" })).body.result).toEqual({});
-    expect(t.count("device_reads")).toBe(0);
-  });
+  it.each(bodies)(
+    "of the form %s is refused with JSON-RPC's error, reads nothing, and does not stop later ones",
+    async (_, body, status, code) => {
+      const t = await startInstance();
+      const { device } = await shop(t);
+      const headers = { accept: ACCEPT, "content-type": "application/json" };
+      const answer = await t.post("/mcp", { token: device.token, body, headers });
+      expect([answer.status, answer.body.jsonrpc, answer.body.id, answer.body.error.code]).toEqual([
+        status,
+        "2.0",
+        null,
+        code,
+      ]);
+      expect(answer.text.length).toBeLessThan(500);
+      expect((await rpc(t, device.token, { method: "ping" })).body.result).toEqual({});
+      expect(t.count("device_reads")).toBe(0);
+    },
+  );
 
-  it("takes whatever nests deep or is named strangely within a message for what it is: wrong arguments", async () => {
+  it("answers deep nesting and strange names within a message as wrong arguments", async () => {
     const t = await startInstance();
     const { device } = await shop(t);
     const json = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"brain_search","arguments":{"query":${"[".repeat(40)}${"]".repeat(40)},"__proto__":{"limit":1}}}}`;
@@ -168,7 +171,7 @@ describe("what is no message", () => {
   });
 });
 
-describe("who may send one", () => {
+describe("who may send a message", () => {
   it("answers GET and DELETE with 405, as a server without sessions does", async () => {
     const t = await startInstance();
     const { device } = await shop(t);
@@ -201,7 +204,7 @@ describe("who may send one", () => {
       expect([origin, await from(origin)]).toEqual([origin, 200]);
   });
 
-  it("ends with the token", async () => {
+  it("answers 401 once the token is revoked or has expired", async () => {
     const t = await startInstance();
     const { device, user, token } = await shop(t);
     const bearer = await token();
@@ -213,7 +216,7 @@ describe("who may send one", () => {
       expect((await callTool(t, gone, "brain_search", { query: "cookie" })).status).toBe(401);
       expect((await rpc(t, gone, { method: "tools/list" })).status).toBe(401);
     }
-    // A token that was not replaced in time, too.
+    // A token that expired because it was not replaced in time.
     const other = await t.device(device.team);
     t.clock.advance(TOKEN_LIFETIME_MS - 1);
     expect((await callTool(t, other.token, "brain_search", { query: "cookie" })).status).toBe(200);
@@ -238,7 +241,7 @@ describe("who may send one", () => {
       expect((await rpc(t, device.token, { method: "ping" })).status).toBe(status);
   });
 
-  it("refuses the last of parallel reads that the day has no room for, and shows nothing", async () => {
+  it("refuses parallel reads beyond the day's quota, and shows them nothing", async () => {
     const t = await startInstance({ settings: { limitReadDaily: "2" } });
     const { token } = await shop(t);
     const bearer = await token();

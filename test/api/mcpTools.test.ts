@@ -52,7 +52,7 @@ describe("what the tools answer", () => {
     expect(texts[0]?.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
   });
 
-  it("brain_briefing, errors_recurring and prompt_for_line tell what the endpoints of the same matter tell", async () => {
+  it("brain_briefing, errors_recurring and prompt_for_line answer as the endpoints of the same matter do", async () => {
     const t = await startInstance();
     const { device, token } = await shop(t);
     await sendSession(t, device, "Write the login");
@@ -160,7 +160,7 @@ describe("what the tools answer", () => {
     expect([prompt.body.result.messages.length, Buffer.byteLength(prompt.text) <= 8_192]).toEqual([1, true]);
   });
 
-  it("says what is wrong with arguments, for the model to mend", async () => {
+  it("explains wrong arguments, so that the model can correct them", async () => {
     const t = await startInstance();
     const { device } = await shop(t);
     const wrong: [string, object][] = [
@@ -213,7 +213,7 @@ describe("resources and prompts", () => {
     }
   });
 
-  it("says of a line that it is cut, and of one that the file does not have that there is none", async () => {
+  it("says that a line was cut, and that a line beyond the end of the file is not there", async () => {
     const t = await startInstance();
     const { device, token } = await shop(t);
     const long = "é".repeat(9_000);
@@ -347,7 +347,7 @@ describe("who sees what", () => {
     expect((await callTool(t, ofApi, "errors_recurring", { repo: REPO })).isError).toBe(true);
   });
 
-  it("records every read: of a read token for its owner, of a device for whoever looks at it, without its question", async () => {
+  it("records every read: a read token's for its owner, a device's for whoever looks at the device, without the question", async () => {
     const t = await startInstance();
     const { device, user, token } = await shop(t);
     const bearer = await token();

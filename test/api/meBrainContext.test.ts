@@ -111,7 +111,7 @@ describe("meBrainContext", () => {
     expect((await ask(t, loner.token)).body).toEqual({ query: "cookie", ...nothing });
   });
 
-  it("repeats the question as it was asked, cut at 256 characters and never through one", async () => {
+  it("repeats the question as it was asked, cut at 256 characters and never within one", async () => {
     const { t, token } = await filled();
     const secret = await token();
     const repeated = async (question: string) => (await ask(t, secret, `q=${encodeURIComponent(question)}`)).body.query;
@@ -184,7 +184,7 @@ describe("the scope of a read token", () => {
     ]);
   });
 
-  it("puts what holds the whole question in one team before what holds a rare word of it in another", async () => {
+  it("ranks sections that hold the whole question in one team before those that hold only a rare word of it in another", async () => {
     const { t, user, device } = await filled();
     const other = await t.device();
     await setRole(t.instance.core, other.team.id, user.id, "member", COMMAND_LINE);
@@ -201,14 +201,14 @@ describe("the scope of a read token", () => {
       "zebra.md",
     ]);
     expect(few.hits.map((hit: { rank: number }) => hit.rank > 0.5)).toEqual([true, true, false]);
-    // With enough of those, the others are left out, as in one team's search.
+    // With enough sections that hold all of it, the others are left out, as in one team's search.
     await publish(t, device, zoo(8), { repoKey: "zoo", version: 2 });
     const many = (await ask(t, token, "q=zebra+eats+grass")).body;
     expect(many.total).toBe(8);
     expect(new Set(many.hits.map((hit: { repoKey: string }) => hit.repoKey))).toEqual(new Set(["zoo"]));
   });
 
-  it("lets a small brain's sections stand beside a large one's", async () => {
+  it("ranks a small brain's sections beside a large one's", async () => {
     const { t, user, device } = await filled();
     const small = await t.device();
     await setRole(t.instance.core, small.team.id, user.id, "member", COMMAND_LINE);
@@ -224,7 +224,7 @@ describe("the scope of a read token", () => {
 });
 
 describe("what a read token cannot reach", () => {
-  it("loses a team with its owner, at once, even when the scope names it", async () => {
+  it("is a team that its owner has left, at once, even when the scope names it", async () => {
     const { t, user, device, token } = await filled();
     const tokens = [await token(), await token({ teams: [device.team.id] })];
     for (const secret of tokens) expect((await ask(t, secret)).body.total).toBe(5);
@@ -409,7 +409,7 @@ it("answers nothing that it cannot record", async () => {
 it("answers a token that is revoked while it asks with 401", async () => {
   const { t, user } = await filled();
   const made = await readToken(t, user.id);
-  // Queued before the read's own record, so it commits first.
+  // Queued before the record of the read, so the revocation commits first.
   const asking = ask(t, made.token);
   const revoking = revokeReadToken(t.instance.core, user.id, made.id, OWNER);
   expect(await revoking).toBe(true);

@@ -118,7 +118,7 @@ describe("webhooks", () => {
     expect(of("session.failed").url).toMatch(/\/sessions\/1$/);
   });
 
-  it("do not tell of what a brain or an agent brings from long ago", async () => {
+  it("are not sent for old entries and sessions that a brain or an agent brings", async () => {
     const receiver = await startReceiver();
     const t = await startSending([receiver]);
     const { token, team } = await t.device();
@@ -180,7 +180,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  it("are signed also with the secret before, where one that was replaced got lost and is replaced again", async () => {
+  it("are signed with the earlier secret as well when its replacement got lost and is replaced again", async () => {
     const receiver = await startReceiver();
     const t = await startSending([receiver]);
     const { token, team } = await t.device();
@@ -192,7 +192,7 @@ describe("webhooks", () => {
     await telemetry(t, token, [3]);
     const [sent] = (await arrived(receiver, 1)) as [Received];
     for (const secret of [installed as string, lost, second]) expect(verified(secret, sent, t.clock.now())).toBe(true);
-    // However often that is done, the header stays short; and a day later only the last one signs.
+    // However often it is replaced, the header stays short; a day later only the last secret signs.
     for (let i = 0; i < 4; i++) await rotateSecret(t.instance.core, { id: channel.id, by: COMMAND_LINE });
     await telemetry(t, token, [5]);
     const [, many] = (await arrived(receiver, 2)) as [Received, Received];
@@ -204,7 +204,7 @@ describe("webhooks", () => {
   });
 });
 
-describe("what is not taken", () => {
+describe("a message that is not accepted", () => {
   it("is tried at 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h, and then given up and shown", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(503).end("down");
@@ -228,13 +228,13 @@ describe("what is not taken", () => {
     }
     expect(message()).toMatchObject({ state: "failed", tries: 8 });
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
-    // Somebody asks for it once more.
+    // Somebody sends it again by hand.
     receiver.answer = (_, response) => response.writeHead(200).end();
     await sendAgain(t.instance.core, message()?.id ?? 0, team.id, COMMAND_LINE);
     await expect.poll(() => message()?.state).toBe("delivered");
   }, 60_000);
 
-  it("is given up after a day with the first last try that fails, however much waits", async () => {
+  it("is given up after a day, with everything that waits, once one last try has failed", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(503).end("down");
     const t = await startSending([receiver]);
@@ -264,7 +264,7 @@ describe("what is not taken", () => {
       .toMatchObject({ state: "delivered", tries: 3 });
   });
 
-  it("is tried again soon where the clock ran ahead and was put right meanwhile", async () => {
+  it("is tried again soon once a clock that ran ahead is put right", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(receiver.received.length < 2 ? 500 : 200).end();
     const clock = new TestClock();
@@ -281,7 +281,7 @@ describe("what is not taken", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it("is forgotten after its month also by a server whose clock ran a year ahead before", async () => {
+  it("is deleted after its month, also by a server whose clock once ran a year ahead", async () => {
     const receiver = await startReceiver();
     const clock = new TestClock();
     clock.jump(365 * DAY_MS);
@@ -311,12 +311,12 @@ describe("what is not taken", () => {
     const began = t.clock.now();
     t.clock.advance(120 * SECOND_MS);
     await expect.poll(due).toMatchObject({ tries: 2, dueAt: began + DAY_MS });
-    // It asked for patience: what it missed meanwhile is not made up for within seconds.
+    // The receiver asked for patience, so tries that fell into that time are not made up for within seconds.
     t.clock.advance(DAY_MS - 120 * SECOND_MS);
     await expect.poll(due).toMatchObject({ tries: 3, state: "failed", dueAt: null });
   });
 
-  it("is tried out ten times a minute at most", async () => {
+  it("is sent as a test ten times a minute at most", async () => {
     const receiver = await startReceiver();
     const t = await startSending([receiver]);
     const { core } = t.instance;
@@ -368,7 +368,7 @@ describe("what is not taken", () => {
         await expect.poll(() => t.count("notification_messages WHERE state = 'waiting'")).toBe(0);
       },
     ],
-  ])("waits no more, in slices that let others in, where %s", async (outcome, end) => {
+  ])("is given up, in slices that let others in, where %s", async (outcome, end) => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(500).end();
     const { t, channel } = await gapArrived(receiver);
@@ -386,7 +386,7 @@ describe("what is not taken", () => {
     expect(receiver.received.length).toBe(outcome.startsWith("410") ? 2 : 1);
   });
 
-  it("is not sent to a channel that was paused by a process that ended before it gave up what waits", async () => {
+  it("is not sent to a paused channel, though the process that paused it ended before it gave up what waits", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(500).end();
     const { t, channel } = await gapArrived(receiver);
@@ -415,7 +415,7 @@ describe("what is not taken", () => {
     expect(states()).toEqual(ended);
     for (let i = 0; i < 3; i++) {
       t.clock.advance(5 * MINUTE_MS);
-      // A turn that finds nothing has come after whatever was noted of the try.
+      // Once a later notice was handled, the outcome of the try is stored.
       await telemetry(t, token, [101 + 2 * i]);
       await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
     }
@@ -451,7 +451,7 @@ describe("at least once", () => {
     expect(second.headers["webhook-id"]).toBe(first.headers["webhook-id"]);
   });
 
-  it("is not tried once more than it has tries, where the process ended during the last", async () => {
+  it("a message is not tried beyond its number of tries when the process ended during the last", async () => {
     const receiver = await startReceiver();
     receiver.answer = () => {};
     const { t, channel } = await gapArrived(receiver);
@@ -468,7 +468,7 @@ describe("at least once", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it("is tried for a whole day of the server's, however long that was down", async () => {
+  it("a message is tried for a whole day of the server's running time, however long it was down", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(503).end();
     const { t, channel } = await gapArrived(receiver);
@@ -476,7 +476,7 @@ describe("at least once", () => {
     await expect.poll(() => message(t)?.outcome).toMatch("503");
     await t.close();
     t.clock.advance(3 * DAY_MS);
-    // Tells this try's outcome from the one before.
+    // Another status, to tell this try's outcome from the one before.
     receiver.answer = (_, response) => response.writeHead(502).end();
     const next = await startSending([receiver], { directory: t.directory, clock: t.clock });
     await arrived(receiver, 2);
@@ -487,7 +487,7 @@ describe("at least once", () => {
     await expect.poll(() => (message(next)?.dueAt ?? 0) - t.clock.now()).toBe(25 * MINUTE_MS - 5 * SECOND_MS);
   });
 
-  it("what was noted and not sent before the process ended is sent by the next", async () => {
+  it("a notice that was recorded and not sent before the process ended is sent by the next", async () => {
     const receiver = await startReceiver();
     const t = await startSending([receiver]);
     const { token, team } = await t.device();
@@ -551,7 +551,7 @@ describe("chats", () => {
       t.clock.advance(11 * SECOND_MS);
     }
     await arrived(receiver, 20);
-    // The receiver knows of the twentieth before it is noted that it arrived.
+    // The receiver has the twentieth before its arrival is noted.
     await expect
       .poll(() => messagesOf(t.instance.core, channel.id, 50).filter(({ state }) => state === "waiting"))
       .toMatchObject([{ type: null, count: 5 }]);
@@ -580,7 +580,7 @@ describe("chats", () => {
 });
 
 describe("sign-ins", () => {
-  it("that are refused again and again are told of once", async () => {
+  it("that are refused again and again are reported once", async () => {
     const receiver = await startReceiver();
     const t = await startSending([receiver]);
     await addChannel(t, receiver, null, ["sign_in.refused"]);

@@ -24,7 +24,7 @@ import {
   wireFields,
 } from "../support/otlp.ts";
 
-/** What one call comes to, in whichever spelling it is told. */
+/** The spend of one call, the same in every spelling. */
 const ONE_CALL = { usages: 1, inputTokens: 101, outputTokens: 42, cacheReadTokens: 3010, cacheWriteTokens: 201 };
 
 const PROTOBUF = { "content-type": "application/x-protobuf" };
@@ -59,7 +59,7 @@ async function binary(t: TestInstance, path: string, token: string, body: Uint8A
 }
 
 describe("otlpLogs", () => {
-  it("makes a session with its prompt, calls, tool and commit of what Claude Code tells, and the spend of it", async () => {
+  it("makes a session with prompt, calls, tool and commit from what Claude Code reports, and counts its spend", async () => {
     const t = await startInstance();
     const device = await t.device();
     const answer = await t.post("/v1/logs", {
@@ -145,7 +145,7 @@ describe("otlpLogs", () => {
     });
   });
 
-  it("stores a request once however often it comes, and what goes on after it without a gap", async () => {
+  it("stores a request once however often it comes, and continues the stream without a gap", async () => {
     const t = await startInstance();
     const device = await t.device();
     const first = { token: device.token, json: claudeLogs(claudeCall("req_1"), claudeCall("req_2")) };
@@ -171,7 +171,7 @@ describe("otlpLogs", () => {
     expect((await spend(t, device)).usages).toBe(3);
   });
 
-  it("knows for a week what came, and forgets it then", async () => {
+  it("recognises a repeated request for a week, and then forgets it", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_1")) });
@@ -201,7 +201,7 @@ describe("otlpLogs", () => {
     ]);
   });
 
-  it("counts a call once that the capture client tells of as well, whichever comes first", async () => {
+  it("counts a call once that the capture client reports as well, whichever comes first", async () => {
     const t = await startInstance();
     const device = await t.device();
     const { token } = device;
@@ -276,7 +276,7 @@ describe("otlpLogs", () => {
     ["first", true, "of the machine's own device", true, "metadata"],
     ["last", false, "of the machine's own device", true, "metadata"],
   ] as const)(
-    "counts calls once that have no name which both know: what was exported comes %s (%s), by a token %s (%s), of %s",
+    "counts calls once although both reports share no id: the export comes %s (%s), by a token %s (%s), in mode %s",
     async (_, isFirst, _token, isSame, captureMode) => {
       const t = await startInstance();
       const team = await t.team({ name: "Acme" });
@@ -293,7 +293,7 @@ describe("otlpLogs", () => {
         await way();
         await t.instance.settle();
       }
-      // Of another session nobody else tells.
+      // Nobody else reports the other session.
       await exported(t, exporter.token, "c-2", 300);
       const told = await spend(t, device);
       expect(told).toMatchObject({ usages: 3, inputTokens: 600, outputTokens: 126 });
@@ -313,7 +313,7 @@ describe("otlpLogs", () => {
     },
   );
 
-  it("counts what was exported again once what the capture client told is erased", async () => {
+  it("counts the exported usage again once the capture client's report is erased", async () => {
     const t = await startInstance();
     const team = await t.team({ name: "Acme" });
     const [device, exporter] = [await t.device(team), await t.device(team)];
@@ -329,7 +329,7 @@ describe("otlpLogs", () => {
     });
   });
 
-  it("leaves what the capture client said of a session, its prompts, files and edits, as it is", async () => {
+  it("leaves a session as the capture client reported it: prompts, files and edits", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const session = {
@@ -420,7 +420,7 @@ describe("otlpLogs", () => {
     );
     expect((await t.post("/v1/logs", { token: device.token, json })).body).toEqual({});
     expect(sessions(t)).toMatchObject([{ id: "c-1", outcome: "completed" }]);
-    // The same call once more, as a span: without a session of its own, found by its trace.
+    // The same call once more, as a span. It names no session and is found by its trace.
     const trace = { trace: "b".repeat(32) };
     const traces = spansOf(
       { "service.name": "codex_exec" },
@@ -610,7 +610,7 @@ describe("otlpLogs", () => {
     expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
   });
 
-  it("says what it did not take: records that are none, and no others with them", async () => {
+  it("says what it did not take: only the records that are invalid", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const json = claudeLogs(claudeCall("req_1"));
@@ -625,7 +625,7 @@ describe("otlpLogs", () => {
     expect(entries(t)).toHaveLength(1);
   });
 
-  it("takes what lies where something else should for absent", async () => {
+  it("takes a member of a wrong type as absent", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     for (const json of [
@@ -650,7 +650,7 @@ describe("otlpLogs", () => {
     expect(t.rows("SELECT client_timestamp FROM telemetry_entries")).toEqual([{ client_timestamp: null }]);
   });
 
-  it("is not for a tier without telemetry; without traces it takes entries alone", async () => {
+  it("refuses a tier without telemetry, and stores only entries for one without traces", async () => {
     const t = await startInstance();
     const [none, starter] = [
       await t.device(await t.team({ tier: "none" })),
@@ -670,7 +670,7 @@ describe("otlpLogs", () => {
 });
 
 describe("otlpTraces", () => {
-  it("reads Claude Code's spans as the calls that its records tell of", async () => {
+  it("counts Claude Code's spans as the same calls as its records", async () => {
     const t = await startInstance();
     const device = await t.device();
     const { token } = device;
@@ -714,7 +714,7 @@ describe("otlpTraces", () => {
       ["1".repeat(16), undefined],
       ["toolu_1", "req_1"],
     ]);
-    // For how long the cache keeps what was written only the record says.
+    // Only the log record says for how long the cache keeps what was written.
     expect(spans(t)[0].usage.cache_creation).toEqual({ ephemeral_5m_input_tokens: 150, ephemeral_1h_input_tokens: 50 });
     expect(await spend(t, device)).toMatchObject({
       usages: 1,
@@ -780,7 +780,7 @@ describe("otlpTraces", () => {
     });
   });
 
-  it("calls a session by what was asked first, as calls tell that say all that was said before", async () => {
+  it("titles a session by its first prompt, where each call repeats all that was said before", async () => {
     const t = await startInstance();
     const { token, team } = await t.device();
     const part = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
@@ -800,7 +800,7 @@ describe("otlpTraces", () => {
       expect([answer.status, answer.body]).toEqual([200, {}]);
     };
     await send(call("c-1", said), call("c-1", [...said, part("assistant", "Done"), part("user", "Thanks")]));
-    // What was said at the beginning is summed up and left out later on.
+    // Later calls summarise the beginning, or leave it out.
     await send(call("c-1", [part("user", "Go on")]), call("c-2", "{ no list"), call("c-3", [part("user", "Chat: hi")]));
     await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     await send(call("c-4", said));
@@ -817,7 +817,7 @@ describe("otlpTraces", () => {
     expect(JSON.stringify(sessions(t))).not.toContain("AKIA");
   });
 
-  it("reads OpenInference's spans, and gives what names no session one by its trace", async () => {
+  it("reads OpenInference's spans, and makes a session of a trace that names none", async () => {
     const t = await startInstance();
     const device = await t.device();
     const json = spansOf(
@@ -856,7 +856,7 @@ describe("otlpTraces", () => {
     });
   });
 
-  it("reads the AI SDK's spans, as opencode sends them: a call that wraps another counts once", async () => {
+  it("reads the AI SDK's spans, as opencode sends them: a call within another counts once", async () => {
     const t = await startInstance();
     const device = await t.device();
     const used = {

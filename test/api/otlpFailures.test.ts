@@ -5,7 +5,7 @@ import { sessionCounts } from "../../src/record/traces/traces.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { protobufOf, spansOf } from "../support/otlp.ts";
 
-/** Spans say by their status that what they tell of failed; only some name the error, too. */
+/** Spans state by their status that a step failed; only some also name the error. */
 
 const tool = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "fetch", "session.id": "s-1" };
 const request = (...codes: (number | string)[]) =>
@@ -25,7 +25,7 @@ const errorsOf = (t: TestInstance) =>
 
 const failed = (t: TestInstance) => sessionCounts.failedSpans(t.instance.core, 1);
 
-it("records that a span failed, and what its status says of it", async () => {
+it("records that a span failed, and the message of its status", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const json = request(2, "2", "STATUS_CODE_ERROR", 1, 0);
@@ -39,7 +39,7 @@ it("records that a span failed, and what its status says of it", async () => {
   expect(await failed(t)).toBe(4);
 });
 
-it("does so of Protocol Buffers, too", async () => {
+it("does the same for Protocol Buffers", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const { status } = await t.instance.fetch(
@@ -57,7 +57,7 @@ it("does so of Protocol Buffers, too", async () => {
   expect(await failed(t)).toBe(2);
 });
 
-it("keeps the fact alone where only metadata may be kept, and holds nothing against who told more", async () => {
+it("keeps only that a span failed where only metadata may be kept, and does not note its message as withheld", async () => {
   const t = await startInstance();
   const { token, team } = await t.device();
   await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);

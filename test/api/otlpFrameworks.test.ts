@@ -81,7 +81,7 @@ describe("what Langfuse observes", () => {
     expect(await spend(t, device)).toEqual([1, 200, 800, 0, 50]);
   });
 
-  it("is asked what stands before the definitions of tools, and nothing by what these bring", async () => {
+  it("takes its prompt from the messages before the tools' definitions, and none from tools' results", async () => {
     const t = await startInstance();
     const device = await t.device();
     const definition = { role: "tool", content: { type: "function", function: { name: "get_weather" } } };
@@ -123,7 +123,7 @@ describe("what Langfuse observes", () => {
   });
 });
 
-describe("what LiteLLM's proxy tells of a call", () => {
+describe("a call that LiteLLM's proxy reports", () => {
   const usage = (details: string) =>
     `{'completion_tokens': 20, 'prompt_tokens': 3500, 'total_tokens': 3520, 'prompt_tokens_details': ${details}}`;
   const call = (details: string, id = CALL): Sent => ({
@@ -150,7 +150,7 @@ describe("what LiteLLM's proxy tells of a call", () => {
     expect(body.groups).toMatchObject([{ key: "ada@example.com", reportedUsd: 0.003 }]);
   });
 
-  it("counts by what OpenTelemetry's names say where it cannot be read", async () => {
+  it("counts by OpenTelemetry's names where LiteLLM's own cannot be read", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(t, device, call("{'cached_tokens': 3000", ROOT), call("<object at 0x7f>", TOOL));
@@ -158,7 +158,7 @@ describe("what LiteLLM's proxy tells of a call", () => {
   });
 });
 
-describe("a call that OpenInference tells of twice, in a trace each", () => {
+describe("a call that OpenInference reports in two traces", () => {
   const told = (id: string, trace: string, output: object): Sent => ({
     id,
     trace: trace.repeat(32),
@@ -185,7 +185,7 @@ describe("a call that OpenInference tells of twice, in a trace each", () => {
     expect(await spend(t, device)).toEqual([1, 101, 3000, 0, 21]);
   });
 
-  it("counts for itself where the output names another answer, or what is none", async () => {
+  it("counts separately where the output names another answer, or none", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(t, device, told(ROOT, "a", byClient(ANSWER)));
@@ -196,7 +196,7 @@ describe("a call that OpenInference tells of twice, in a trace each", () => {
   });
 });
 
-it("counts a call once that an agent's spans and LiteLLM's proxy tell of by its answer's id, and records one that failed there", async () => {
+it("counts a call once that an agent's spans and LiteLLM's proxy both report, by its answer's id, and records one that failed in the proxy", async () => {
   const t = await startInstance();
   const device = await t.device();
   const ANSWER = "msg_01f9db1f0e69fa4e00a79de1";
@@ -237,7 +237,7 @@ it("counts a call once that an agent's spans and LiteLLM's proxy tell of by its 
   expect(attributesOf(t, TOOL)).toMatchObject({ "error.type": "InternalServerError", "error.message": "boom" });
 });
 
-it("counts what Anthropic told the AI SDK, whose version 5 says less, and once where an outer span says the last of it again", async () => {
+it("counts by what Anthropic told the AI SDK, whose version 5 reports less, and once where an outer span repeats the last call", async () => {
   const t = await startInstance();
   const device = await t.device();
   const told = (input: number, output: number): Sent["values"] => ({
@@ -277,7 +277,7 @@ it("counts what Anthropic told the AI SDK, whose version 5 says less, and once w
   ).toMatchObject({
     usage: { cache_creation: { ephemeral_1h_input_tokens: 300 } },
   });
-  // What another provider says, or what is cut off, leaves what the names of OpenTelemetry say.
+  // What another provider says, and JSON that was cut off, leave the figures of OpenTelemetry's names.
   await send(
     t,
     device,
@@ -307,7 +307,7 @@ it("counts the same where only metadata may be kept", async () => {
   expect(await spend(t, device)).toEqual([2, 1200, 1600, 0, 110]);
 });
 
-it("reads what instruments say that a call cost, and none where they know no price", async () => {
+it("reads the cost that instrumentation states for a call, and none where it knows no price", async () => {
   const t = await startInstance();
   const device = await t.device();
   const call = (id: string, cost: Sent["values"]): Sent => ({
@@ -365,7 +365,7 @@ it("shows workflows, agents and tools that Traceloop observes, with what stands 
   });
 });
 
-it("calls a session by what somebody asked a Mastra agent, whose calls do not tell it, each time it was asked", async () => {
+it("takes the title and prompts of a Mastra session from the agent's spans, because its calls do not hold them", async () => {
   const t = await startInstance();
   const device = await t.device();
   const run = (id: string, trace: string, input: string, parent?: string): Sent => ({
@@ -386,7 +386,7 @@ it("calls a session by what somebody asked a Mastra agent, whose calls do not te
   expect(title).toBe("Sub-task");
 });
 
-it("takes what an agent asked another, below a tool, for no prompt of a person", async () => {
+it("does not take what an agent asks another, below a tool, for a prompt of a person", async () => {
   const t = await startInstance();
   const device = await t.device();
   const asked = (content: string) => ({
@@ -408,7 +408,7 @@ it("takes what an agent asked another, below a tool, for no prompt of a person",
   expect(sessions(t)).toMatchObject([{ title: "Is it sunny?", prompts: [{ text: "Is it sunny?" }] }]);
 });
 
-it("reads OpenInference's messages of an agent that is told nothing first: the first of them is left out", async () => {
+it("reads OpenInference's messages although the first is left out, as for an agent without instructions", async () => {
   const t = await startInstance();
   const device = await t.device();
   const values = {
@@ -438,21 +438,21 @@ describe("a run that failed", () => {
   const outcome = (t: TestInstance) => t.rows("SELECT outcome FROM trace_sessions").map((row) => row.outcome);
   const failed = { status: ERROR };
 
-  it("is a failed session, though calls before it answered, and one that completed once it goes on", async () => {
+  it("is a failed session although earlier calls succeeded, and a completed one once it goes on", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(t, device, chat([0, 100]));
     expect(outcome(t)).toEqual(["completed"]);
     await send(t, device, chat([100, 200], failed), agent([0, 200], failed));
     expect(outcome(t)).toEqual(["failed"]);
-    // What ended before it comes later.
+    // A call that ended before the failure arrives later.
     await send(t, device, chat([110, 150]));
     expect(outcome(t)).toEqual(["failed"]);
     await send(t, device, agent([300, 400], { id: TOOL, trace: "b".repeat(32) }), chat([310, 390], { parent: TOOL }));
     expect(outcome(t)).toEqual(["completed"]);
   });
 
-  it("is none where an agent went on after a call, a tool or another agent failed", async () => {
+  it("is no failed session where an agent went on after a call, a tool or another agent failed", async () => {
     const t = await startInstance();
     const device = await t.device();
     const other = agent([50, 200], { id: TOOL, parent: ROOT, ...failed });
@@ -461,7 +461,7 @@ describe("a run that failed", () => {
     expect(outcome(t)).toEqual(["completed"]);
   });
 
-  it("is a failed session where it was one call, of which nobody tells an answer", async () => {
+  it("is a failed session where it is a single call without an answer", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(t, device, { ...chat([0, 100], failed), parent: undefined } as never);
@@ -528,7 +528,7 @@ describe("what Logfire says of the Agents SDK of OpenAI", () => {
     expect(await spend(t, device)).toEqual([1, 100, 1_000, 0, 20]);
   });
 
-  it("is nothing but its tokens where it is broken", async () => {
+  it("counts only its tokens where the rest is broken", async () => {
     const t = await startInstance();
     const device = await t.device();
     const values = { ...used, input: "[{", output: "7", usage: "[]", events: "{}" };

@@ -174,7 +174,7 @@ describe("the event of a call", () => {
     expect(page.indexOf("It is mended.")).toBeGreaterThan(page.lastIndexOf("Mend the login with"));
   }
 
-  it.each(["logs", "traces"] as const)("is the call that its span tells of: %s come first", async (first) => {
+  it.each(["logs", "traces"] as const)("belongs to the call that its span reports: %s come first", async (first) => {
     const t = await startInstance();
     const device = await t.device();
     const ways = {
@@ -185,7 +185,7 @@ describe("the event of a call", () => {
     await expectConversation(t, device);
   });
 
-  it.each(["logs", "traces"] as const)("may be a record for each message: %s come first", async (first) => {
+  it.each(["logs", "traces"] as const)("may come as one record for each message: %s come first", async (first) => {
     const t = await startInstance();
     const device = await t.device();
     const log = callLogs([
@@ -213,7 +213,7 @@ describe("the event of a call", () => {
     ]);
   });
 
-  it("is of one call of several in a trace", async () => {
+  it("belongs to its own call among several in a trace", async () => {
     const t = await startInstance();
     const device = await t.device();
     const said = (answer: string, spanId: string) =>
@@ -225,7 +225,7 @@ describe("the event of a call", () => {
     ]);
   });
 
-  it("says nothing where its records have no words, and leaves none where only metadata may be kept", async () => {
+  it("adds nothing where its records have no text, and no text where only metadata may be kept", async () => {
     const t = await startInstance();
     const device = await t.device();
     const silent = callLogs([
@@ -248,7 +248,7 @@ describe("the event of a call", () => {
     expect(JSON.stringify([sessions(t), spans(t)])).not.toMatch(/Mend it|mended/);
   });
 
-  it("counts once where the call's span and what sums it up name a session, and the event none", async () => {
+  it("counts once where the call's span and the span that sums it up name a session, and the event none", async () => {
     const t = await startInstance();
     const device = await t.device();
     const named: Values = { "session.id": "s-1" };
@@ -259,7 +259,7 @@ describe("the event of a call", () => {
     expect(await spend(t, device)).toEqual([1, 100]);
   });
 
-  it("is an answer where the call's span is never exported", async () => {
+  it("still shows the answer where the call's span is never exported", async () => {
     const t = await startInstance();
     const device = await t.device();
     await post(t, device, "logs", details(messages));
@@ -271,7 +271,7 @@ describe("the event of a call", () => {
     expect(page).not.toContain("parts");
   });
 
-  it("is none that has the name of something else", async () => {
+  it("is no message under the name of a built-in property, such as constructor", async () => {
     const t = await startInstance();
     const device = await t.device();
     const names = ["constructor", "toString", "__proto__"];
@@ -283,7 +283,7 @@ describe("the event of a call", () => {
     expect(spans(t)[0].attributes.output).toBeUndefined();
   });
 
-  it("is read where other members cannot be made into text", async () => {
+  it("is read although other members cannot be converted to text", async () => {
     const t = await startInstance();
     const device = await t.device();
     const strange = (json: object) =>
@@ -296,7 +296,7 @@ describe("the event of a call", () => {
     expect(spans(t)[0]).toMatchObject({ id: CALL, name: "chat gpt-5" });
   });
 
-  it("is left out of Gemini CLI's, whose other records tell of the same", async () => {
+  it("is ignored for Gemini CLI, whose other records report the same", async () => {
     const t = await startInstance();
     const device = await t.device();
     await post(t, device, "logs", details({ ...messages, "session.id": "g-1" }, "gemini-cli"));
@@ -382,7 +382,7 @@ it("reads the prompt and the answer of the AI SDK, and the session that a progra
     },
   });
   const asked = { role: "user", content: [{ type: "text", text: "Mend it" }] };
-  // As opencode has a title written.
+  // opencode asks for a title in a call of its own.
   await send(
     t,
     device,
@@ -393,7 +393,7 @@ it("reads the prompt and the answer of the AI SDK, and the session that a progra
   expect(spans(t).map(({ attributes: { output } }) => output)).toEqual(["Mending", "Mended.", "Really."]);
 });
 
-it("shows an answer once, behind what was asked, that a call and the agent above it tell", async () => {
+it("shows an answer once, after its prompt, that both a call and the agent above it report", async () => {
   const t = await startInstance();
   const device = await t.device();
   const messages: Values = { "gen_ai.input.messages": [ASKED], "gen_ai.output.messages": [ANSWERED] };
@@ -434,7 +434,7 @@ it("reads LangSmith's spans, which tell apart what was cached, and messages as L
   expect(body.total).toMatchObject({ inputTokens: 150, cacheReadTokens: 800, cacheWriteTokens: 50, outputTokens: 50 });
 });
 
-it("tells a prompt once that is tried again, and the same words twice that were said twice", async () => {
+it("shows a prompt once that is tried again, and the same words twice that were said twice", async () => {
   const t = await startInstance();
   const device = await t.device();
   const [asked, answered] = [text("user", "Go on"), text("assistant", "Done.")];
@@ -457,7 +457,7 @@ it("leaves the time out that Copilot CLI puts before what a person says", async 
   expect(sessions(t)).toMatchObject([{ title: "Ship it", prompts: [{ text: "Ship it" }] }]);
 });
 
-it("takes no bytes, no embedded text and no agent that is only made for something that was said or done", async () => {
+it("does not show bytes, text to be embedded, or the creation of an agent as something said or done", async () => {
   const t = await startInstance();
   const device = await t.device();
   const blob = { type: "blob", modality: "image", content: "iVBORw0KGgo=" };

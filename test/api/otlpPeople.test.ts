@@ -44,7 +44,7 @@ async function sessionsOf(t: TestInstance, token: string, person: string) {
   return body.items.map(({ sessionId, userEmail }: Record<string, unknown>) => [sessionId, userEmail]).sort();
 }
 
-it("goes by whom the agents name as signed in, with an account or without, and by the device's person where they name nobody", async () => {
+it("attributes sessions to whom the agents name as signed in, with an account or without, and else to the device's person", async () => {
   const { t, device, ada, token } = await fleet();
   expect(await groups(t, token)).toEqual([
     ["ada@example.com", ada.id, 2],
@@ -67,7 +67,7 @@ it("goes by whom the agents name as signed in, with an account or without, and b
   expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
 });
 
-it("counts what was used before for whoever is named later, also in sums that were asked for meanwhile", async () => {
+it("attributes earlier usage to a person who is named later, also in sums that were asked for meanwhile", async () => {
   const { t, token, send, team, ada } = await fleet();
   await setBudget(
     t.instance.core,
@@ -90,7 +90,7 @@ it("counts what was used before for whoever is named later, also in sums that we
   expect(await used()).toBeCloseTo(2 * before, 6);
 });
 
-it("takes an address in any case, with spaces around it and however its letters are composed, for the one that it is", async () => {
+it("recognises an address in any case, with spaces around it and however its letters are composed", async () => {
   const { t, team, token, send } = await fleet();
   const user = await makeAccount(t.instance.core, { email: "jürgen@example.com", team: { id: team, role: "member" } });
   await send(callOf("j-1", " J\u00dcrgen@Example.com "), callOf("j-2", "ju\u0308rgen@example.com"));
@@ -100,7 +100,7 @@ it("takes an address in any case, with spaces around it and however its letters 
   expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
 });
 
-it("leaves a session to whom it named first, whatever is sent again", async () => {
+it("keeps a session with the person it named first, whatever is sent again", async () => {
   const { t, token, send, ada } = await fleet();
   const first = callOf("both", "ada@example.com");
   await send(first);
@@ -111,7 +111,7 @@ it("leaves a session to whom it named first, whatever is sent again", async () =
   expect(await groups(t, token)).toContainEqual([ada.email, ada.id, 4]);
 });
 
-it("leaves somebody whose address changes what went by the one before, unless others had it as well", async () => {
+it("keeps with a person what was used under their earlier address, unless others had that address as well", async () => {
   const { t, team, token, send, ada } = await fleet();
   const { core } = t.instance;
   await setBudget(core, team, { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } }, COMMAND_LINE);
@@ -128,7 +128,7 @@ it("leaves somebody whose address changes what went by the one before, unless ot
   expect((await sessionsOf(t, token, ada.id)).map(([session]: string[]) => session)).toEqual(["a-3"]);
 });
 
-/** What the capture client of a machine of nobody's tells of a session that the fleet exports. */
+/** The capture client of a machine without a person reports a session that the fleet exports, too. */
 async function told(t: TestInstance, device: TestDevice, id: string, email?: string) {
   const usage = { id: `msg-${id}`, requestId: `req-${id}`, input_tokens: 100, output_tokens: 40 };
   const session = {
@@ -144,7 +144,7 @@ async function told(t: TestInstance, device: TestDevice, id: string, email?: str
 }
 
 it.each(["before", "after"])(
-  "leaves a session to whom its agent named where the capture client tells of it, too, %s that",
+  "keeps a session with the person its agent named although the capture client reports it as well, %s that",
   async (when) => {
     const { t, device, team, token, send, ada } = await fleet();
     const { core } = t.instance;
@@ -173,7 +173,7 @@ it.each(["before", "after"])(
     expect(shown).toMatchObject({ deviceId: client.deviceId, userEmail: "ada@example.com" });
     const { body } = await t.get(`/api/spend?by=session&person=${ada.id}`, { token });
     expect((await budgetStandings(core, team))[0]?.usedUsd).toBe(body.total.usd);
-    // Rights still go by the device: whoever sees only their own sees what their machine told, whomever the agent named.
+    // Access still follows the device: a person who sees only their own sees what their machine sent, whomever the agent named.
     const own = await somebody(t, client.team, "own_only");
     const asked = () => ask(t, "GET", `/sessions?person=${encodeURIComponent(ada.id)}`, { as: own });
     expect((await asked()).text).not.toContain("both");
@@ -208,7 +208,7 @@ it("takes what the client itself names for its session before what was exported,
   ]);
 });
 
-it("says the same of what an older database holds", async () => {
+it("attributes the sessions of an older database in the same way", async () => {
   const { t, device, token, ada } = await fleet();
   await told(t, await t.device(device.team), "a-1");
   const before = [await groups(t, token), await sessionsOf(t, token, ada.id)];
@@ -225,7 +225,7 @@ it("says the same of what an older database holds", async () => {
   expect(verifyLedger(newer.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
 });
 
-it("opens nothing to whoever sees only their own, whatever address is named", async () => {
+it("gives a person who sees only their own no more, whatever address a session names", async () => {
   const { t, device, send } = await fleet();
   const own = await somebody(t, device.team, "own_only");
   const lead = await somebody(t, device.team, "viewer");
@@ -239,7 +239,7 @@ it("opens nothing to whoever sees only their own, whatever address is named", as
   }
 });
 
-it("takes nothing for an address that is none", async () => {
+it("ignores an address that is none", async () => {
   const t = await startInstance();
   const device = await t.device();
   const token = await apiToken(t, device.team.id);

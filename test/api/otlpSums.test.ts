@@ -22,7 +22,7 @@ const call = (number: number, parent: string, more: Sent["values"] = {}): Sent =
   values: { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5", ...used(100 + number, number), ...more },
 });
 
-/** What the first two calls come to. */
+/** The agent's span, with the sum of the first two calls. */
 const agent: Sent = {
   id: AGENT,
   name: "invoke_agent",
@@ -34,7 +34,7 @@ async function send(t: TestInstance, { token }: TestDevice, ...spans: Sent[]) {
   expect((await t.post("/v1/traces", { token, json })).status).toBe(200);
 }
 
-/** Tokens by session: of how many calls, input and output. */
+/** Spend by session: number of calls, input and output tokens. */
 async function spend(t: TestInstance, { token }: TestDevice) {
   await t.instance.settle();
   const { body } = await t.get("/api/spend?by=session", { token });
@@ -44,7 +44,7 @@ async function spend(t: TestInstance, { token }: TestDevice) {
   );
 }
 
-it("counts once where spans that are not recorded stand between an agent and its calls", async () => {
+it("counts once where unrecorded spans stand between an agent and its calls", async () => {
   const t = await startInstance();
   const device = await t.device();
   const inner = { id: STEP, parent: "d".repeat(16), name: "step", values: {} };
@@ -91,32 +91,32 @@ it("leaves a span below what it names where nothing above it is known, and where
   ]);
 });
 
-it("counts once where the sum comes later than its calls, and it alone names the session", async () => {
+it("counts once where the sum comes later than its calls, and only the sum names the session", async () => {
   const t = await startInstance();
   const device = await t.device();
   await send(t, device, call(1, AGENT));
   await send(t, device, call(2, AGENT));
   await send(t, device, agent);
   expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
-  // The same trace of another device is none of this one's.
+  // The same trace id from another device is a trace of its own.
   const other = await t.device();
   await send(t, other, agent);
   expect(await spend(t, other)).toMatchObject({ "c-1": [1, 203, 3] });
 });
 
-it("keeps with a trace that began without a name what comes later and has none either", async () => {
+it("keeps later spans without a session's name in the trace that began without one", async () => {
   const t = await startInstance();
   const device = await t.device();
   const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
   await send(t, device, call(1, STEP));
-  // Large enough for a thread: the sum is of the call that comes with it, which alone is known to stand below it.
+  // Large enough for a thread, where only the call that comes with the sum is known to stand below it.
   const long = "x".repeat(20_000);
   await send(t, device, tool, call(2, AGENT, { "gen_ai.output.messages": long }), agent);
   expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
   expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: TRACE }]);
 });
 
-it("goes by the name that a call has, and by the sum's own where no call came before without one", async () => {
+it("uses the session's name from a call, and the sum's own only where no call without a name came before", async () => {
   const t = await startInstance();
   const device = await t.device();
   const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
@@ -162,7 +162,7 @@ it.each([
     [{ id: STEP, parent: AGENT, name: "execute_event_loop_cycle", values: {} }, agent],
   ];
   for (const spans of [requests[first], requests[1 - first], requests[0]]) await send(t, device, ...(spans ?? []));
-  // The agent tells of a call more, which may be lost: its sum stands until that comes.
+  // The agent's sum includes one more call, which may be lost: the sum counts until that call comes.
   expect(await spend(t, device)).toEqual({ "c-1": [2, 304, 4] });
   await send(t, device, call(2, STEP, NAMED));
   expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
@@ -181,7 +181,7 @@ it("counts once where calls name the session, and their sum comes later and name
   await send(t, device, { ...agent, values: nameless });
   expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
   expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: "c-1" }]);
-  // A trace that the same machine begins anew, and the same trace of another device, are none of it.
+  // A new trace of the same machine, and the same trace id from another device, do not belong to it.
   await send(t, device, { ...agent, trace: "b".repeat(32), values: nameless });
   const other = await t.device();
   await send(t, other, { ...agent, values: nameless });
@@ -189,7 +189,7 @@ it("counts once where calls name the session, and their sum comes later and name
   expect(await spend(t, other)).toEqual({ [TRACE]: [1, 203, 3] });
 });
 
-it("counts once where calls that name no session come later than a sum that does, as after a request that was refused", async () => {
+it("counts once where calls that name no session come after a sum that does, as when their request was refused at first", async () => {
   const t = await startInstance();
   const device = await t.device();
   await send(t, device, agent);
@@ -198,7 +198,7 @@ it("counts once where calls that name no session come later than a sum that does
   expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 103, 3] });
 });
 
-it("goes by the name that a span gave of which nothing is recorded, in a request of its own", async () => {
+it("uses the session's name from a span that is not recorded itself, sent in a request of its own", async () => {
   const t = await startInstance();
   const device = await t.device();
   await send(t, device, { id: AGENT, name: "POST /chat", values: NAMED });
@@ -206,13 +206,13 @@ it("goes by the name that a span gave of which nothing is recorded, in a request
   expect(await spend(t, device)).toEqual({ "c-1": [1, 101, 1] });
 });
 
-it("counts once where a sum that names no session comes before calls that do, as after a request that was refused", async () => {
+it("counts once where a sum that names no session comes before calls that do, as when their request was refused at first", async () => {
   const t = await startInstance();
   const device = await t.device();
   const { "gen_ai.conversation.id": _, ...nameless } = agent.values;
   await send(t, device, { ...agent, values: nameless });
   await send(t, device, call(1, AGENT, NAMED), call(2, AGENT, NAMED));
-  // What else the conversation has is none of that trace.
+  // Other calls of the conversation do not belong to that trace.
   await send(t, device, { ...call(3, AGENT, NAMED), trace: "b".repeat(32) });
   expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3], "c-1": [1, 103, 3] });
 });
@@ -244,12 +244,12 @@ it("takes for a sum what OpenInference calls a chain or an agent, whenever it co
     { kind: "agent", name: "Crew.kickoff" },
     { kind: "agent", name: "Agent" },
   ]);
-  // What has no tokens is no part of the session, as before.
+  // A span without tokens is not recorded.
   await send(t, device, { name: "RunnableSequence", values: { "openinference.span.kind": "CHAIN" } });
   expect(t.count("trace_spans")).toBe(4);
 });
 
-describe("a call that a client's library tells of by itself, beside what instruments it", () => {
+describe("a call that a client's library and its instrumentation both report", () => {
   const answered = { "gen_ai.response.id": "msg_1" };
   const told = (number: number, at: Sent["at"], more: Partial<Sent> = {}): Sent => ({
     ...call(7, AGENT, answered),
@@ -284,7 +284,7 @@ describe("a call that a client's library tells of by itself, beside what instrum
     ]);
   });
 
-  it("counts each where they follow each other, or used other tokens", async () => {
+  it("counts each call where they follow each other, or used different tokens", async () => {
     const t = await startInstance();
     const device = await t.device();
     const other = { values: { ...call(8, AGENT).values, ...answered } };
@@ -324,7 +324,7 @@ describe("a call that a client's library tells of by itself, beside what instrum
     expect(Object.values(await spend(t, device))).toHaveLength(3);
   });
 
-  it("counts once where one that names no answer stands around those that do", async () => {
+  it("counts once where a span without the answer's id encloses those that have it", async () => {
     const t = await startInstance();
     const device = await t.device();
     const around = { ...told(3, [0, 500]), values: inference("LLM", 107, 7) };

@@ -47,7 +47,7 @@ describe("downloading a pack", () => {
     ]);
   });
 
-  it("counts each device once, whichever version and however often, and nobody else", async () => {
+  it("counts each device once, whichever version and however often, and no other download", async () => {
     const { t, device, team } = await start();
     const other = await t.device();
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -68,7 +68,7 @@ describe("downloading a pack", () => {
     ]);
     await download(t, PATH, bearer(device.token));
     const [entry] = (await t.get("/api/marketplace/public")).body.entries;
-    // The publisher's own device is an install, but no reason to trust.
+    // The publisher's own device counts as an install, but adds no trust.
     expect(entry.installs).toBe(2);
     expect(entry.why.find((one: { factor: string }) => one.factor === "installs")).toMatchObject({
       value: 1,

@@ -96,7 +96,7 @@ describe("a form", () => {
       t.rows("SELECT count(*) AS n FROM audit_events WHERE action NOT LIKE 'session%'")[0].n,
     ]);
     expect((await post("/login", { ...credentials, _csrf })).status).toBe(303);
-    // The token of before the sign-in is not the token of after it.
+    // A form's token from before the sign-in is not valid after it.
     expect((await post("/account/name", { _csrf, name: "Mallory" })).status).toBe(403);
     expect((await post("/account/name", { name: "Mallory" })).status).toBe(403);
     expect(t.rows("SELECT name FROM users")).toEqual([{ name: null }]);
@@ -128,7 +128,7 @@ describe("a form", () => {
       expect(text).toContain(`You look at Second now, and this form was for ${first.name}.`);
     }
     expect([t.rows("SELECT * FROM memberships"), t.count("connect_codes"), t.count("one_time_links")]).toEqual(before);
-    // What is the person's own is not the team's: going back from the tab that was left open, and their name.
+    // What belongs to the person and not to a team still works in the tab left open: their name, and going back.
     expect((await post("/account/name", { _csrf: left, name: "Ada" })).status).toBe(303);
     expect((await post("/team", { _csrf: left, team: first.id })).status).toBe(303);
     expect((await post("/devices/codes", { _csrf: left })).status).toBe(200);
@@ -156,7 +156,7 @@ describe("a form", () => {
     expect(await headOnly("/settings/teams")).toBe(403);
   });
 
-  it("is judged by the rights of when it has arrived, not of when it began", async () => {
+  it("is judged by the rights that hold once its body has arrived, not when it began", async () => {
     const { t, csrf, signIn, jar, socket } = await visit();
     await signIn();
     const _csrf = await csrf("/people");
@@ -200,7 +200,7 @@ describe("a form", () => {
     expect(t.count("read_tokens")).toBe(0);
   });
 
-  it("of a sign-in in a second tab goes on where the first tab is signed in already", async () => {
+  it("that signs in from a second tab leads on where the first tab is signed in already", async () => {
     const { t, post, csrf, signIn } = await visit();
     const second = await csrf("/login?next=/audit");
     await signIn();
@@ -274,7 +274,7 @@ describe("a page", () => {
     const [{ page_count: pages }] = db.pragma("page_count") as [{ page_count: number }];
     const device = await t.device();
     db.pragma(`max_page_count = ${pages}`);
-    // What is full is full once a delivery found no more room.
+    // The server knows that the disk is full once a delivery found no room.
     const send = (seq: number) =>
       t.post("/api/telemetry/ingest", {
         token: device.token,
@@ -293,7 +293,7 @@ describe("a page", () => {
 });
 
 describe("a new password", () => {
-  it("set through a link ends every token of before, and what no tool has fetched yet", async () => {
+  it("set through a link ends every earlier token, and what was approved for a tool and not fetched yet", async () => {
     const { t, post, csrf } = await visit();
     const { core } = t.instance;
     const [ada] = t.rows("SELECT id, email FROM users");
@@ -319,7 +319,7 @@ describe("a new password", () => {
     };
     await reset({ keep: "yes" });
     expect(await alive()).toEqual([200, 200]);
-    // Whoever approved it may have been somebody else.
+    // Somebody else, who knew the old password, may have approved it.
     expect((await poll(t, deviceCode)).body.error).toBe("invalid_grant");
     await reset({});
     expect(await alive()).toEqual([401, 401]);
@@ -329,7 +329,7 @@ describe("a new password", () => {
     ]);
   });
 
-  it("chosen in the account ends the tokens when that is asked for", async () => {
+  it("chosen in the account ends the tokens if the person asks for that", async () => {
     const { t, post, csrf, signIn } = await visit();
     await signIn();
     const [ada] = t.rows("SELECT id, email FROM users");
@@ -360,13 +360,13 @@ describe("the session's cookie", () => {
     );
     for (const one of cookies) expect(one).toMatch(/^__Host-.*; Path=\/;.*; Secure$/);
     expect((await ask("/account")).status).toBe(200);
-    // A cookie that a page over http could have set is not looked at.
+    // Cookies without the __Host- prefix, which a page over http could set, are ignored.
     const token = jar.get("__Host-reckon") as string;
     expect((await ask("/account", { headers: { cookie: `reckon=${token}; reckon-443=${token}` } })).status).toBe(303);
     expect(cookieNames("https://reckon.example.com:8443/x").session).toBe("__Host-reckon");
   });
 
-  it("is new at every sign-in, and the one of before is dead", async () => {
+  it("is new at every sign-in, and the one before no longer works", async () => {
     const { t, signIn, jar, baseUrl, post, csrf } = await visit();
     const name = cookieNames(baseUrl).session;
     // A token that somebody planted opens nothing and is not taken over.
@@ -387,7 +387,7 @@ describe("the session's cookie", () => {
     ]);
   });
 
-  it("of somebody else in the same browser ends with the next one, by a password or a link", async () => {
+  it("of another person in the same browser ends with the next sign-in, by a password or a link", async () => {
     const { t, signIn, jar, baseUrl, post, csrf } = await visit();
     const { core } = t.instance;
     const bob = await makeAccount(core, { email: "bob@example.com" });
@@ -403,7 +403,7 @@ describe("the session's cookie", () => {
     expect([findSession(core, bobs), findSession(core, held())?.email]).toEqual([undefined, "ada@example.com"]);
   });
 
-  it("ends with signing out, here and in the store, and a dead one is taken away", async () => {
+  it("ends with signing out, in the browser and in the store, and an ended one is removed", async () => {
     const { t, signIn, jar, baseUrl, post, csrf, ask } = await visit();
     await signIn();
     const name = cookieNames(baseUrl).session;
@@ -416,7 +416,7 @@ describe("the session's cookie", () => {
     expect(late.headers.getSetCookie().some((one) => one.startsWith(`${name}=;`))).toBe(true);
   });
 
-  it("is taken away, once dead, by no reply that a shared cache may keep", async () => {
+  it("is, once ended, removed by no reply that a shared cache may keep", async () => {
     const { t, signIn, jar, baseUrl, ask } = await visit();
     await signIn();
     const { session } = cookieNames(baseUrl);
@@ -478,7 +478,7 @@ describe("going on after signing in", () => {
     }
   });
 
-  it("keeps where one wanted to go", async () => {
+  it("keeps the address that was asked for", async () => {
     const { ask } = await visit();
     const reply = await ask("/audit?q=x&from=2026-11-21");
     expect([reply.status, reply.headers.get("location")]).toEqual([
@@ -517,7 +517,7 @@ describe("below a sub-path", () => {
 });
 
 describe("every page", () => {
-  it("says what browsers may do with it, is not kept, and shows nothing of the inside", async () => {
+  it("has the headers that restrict browsers, is not cached, and reveals nothing of the inside", async () => {
     const { ask, signIn } = await visit();
     await signIn();
     for (const path of ["/account", "/people", "/nothing-here", "/settings"]) {
@@ -553,7 +553,7 @@ describe("every page", () => {
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
-  it("that is not there is a page for browsers and JSON for others", async () => {
+  it("that does not exist is a page for browsers and JSON for others", async () => {
     const { ask } = await visit();
     const html = await ask("/no/such/page", { headers: { accept: "text/html,*/*;q=0.8" } });
     expect([html.status, html.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
@@ -611,7 +611,7 @@ describe("every page", () => {
 });
 
 describe("a page of the dashboard", () => {
-  /** The reply as it lies on the wire. */
+  /** The reply's bytes as they were sent. */
   async function raw(v: Visit, path: string, coding: string | undefined, method = "GET") {
     const cookie = [...v.jar].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { cookie, ...(coding === undefined ? {} : { "accept-encoding": coding }) };
@@ -623,7 +623,7 @@ describe("a page of the dashboard", () => {
     return { headers: reply.headers, bytes: Buffer.concat(chunks) };
   }
 
-  it("comes packed to whoever takes gzip, the same as otherwise; a public page never does", async () => {
+  it("comes compressed to whoever takes gzip, with the same content; a public page never does", async () => {
     const v = await visit();
     await v.signIn();
     // Its forms carry another token each time.

@@ -99,7 +99,7 @@ it("answers for a commit of a repository of SHA-256, whose ids have 64 digits", 
   expect((await ask(t, token, { line: "3", commit: `${sha}a` })).status).toBe(400);
 });
 
-it("takes no edit of another work tree for one that stands in the commit", async () => {
+it("does not attribute a committed line to an edit in another work tree", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const shas = { a: "a".repeat(39).concat("1"), b: "b".repeat(39).concat("2") };

@@ -61,7 +61,7 @@ async function walk(t: TestInstance, path: string, token: string) {
 }
 
 describe("what a token reads", () => {
-  it("are sessions whose client said a time that no date-time of the API can be, without it", async () => {
+  it("are sessions, without a start that cannot be written as a date-time of the API", async () => {
     const t = await startInstance();
     const { team, token: device } = await t.device();
     for (const startedAt of ["+275760-09-13T00:00:00.000Z", "9999-12-31T23:59:59-12:00", "turn 3"])
@@ -94,7 +94,7 @@ describe("what a token reads", () => {
     const one = await t.get(`/api/sessions/${id}`, { token });
     expect(one.headers.get("content-type")).toMatch(/^application\/json/);
     expect(one.body).toMatchObject({ ok: true, ...facts, spanCount: 2, labelCount: 1, labels: [{ name: "reviewed" }] });
-    // The number that JSON readers would round stands as it was sent.
+    // A number that JSON readers would round is shown as it was sent.
     expect(one.text).toContain('"big":12345678901234567890');
     const [strong, weak] = one.body.errors;
     expect(strong).toMatchObject({ heading: "2026-11-20 login loop", session: id, confidence: "strong", counts: true });
@@ -108,7 +108,7 @@ describe("what a token reads", () => {
     expect([second.body.items[0].spanId, second.body.items[0].parentId, second.body.next]).toEqual(["b", "a", null]);
   });
 
-  it("are entries with their payloads, in a list as far as they are small, and whole by themselves", async () => {
+  it("are entries with their payloads: small ones in a list, any whole by itself", async () => {
     const { t, mine, token } = await twoTeams();
     const text = "x".repeat(20_000);
     const json = { repoKey: REPO, entries: [{ seq: 4, payload: { type: "large", n: 1, text } }] };
@@ -162,7 +162,7 @@ describe("what a token reads", () => {
     ]);
   });
 
-  it("say of errors how they stand and whose they are", async () => {
+  it("give the state and the owner of each error", async () => {
     const { t, token, mine } = await twoTeams();
     const { core } = t.instance;
     const [recurring, slow] = (await t.get("/api/errors", { token })).body.items;
@@ -242,7 +242,7 @@ describe("what a token reads", () => {
     expect((await t.get("/api/budgets?state=exceeded", { token })).body.items).toEqual([body.items[1]]);
   });
 
-  it("are budgets as fresh as spend, however long measuring them takes", async () => {
+  it("are budgets as up to date as spend, however long measuring them takes", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const { token: sender, team } = await t.device();
@@ -328,7 +328,7 @@ describe("a token of one team", () => {
     const foreign = await pathOf(t, path, other);
     if (path.includes(":id")) {
       const answer = await t.get(foreign, { token });
-      // A class of errors goes by its rule, which both teams wrote.
+      // A class of errors is identified by its rule, and both teams wrote this one.
       if (path !== "/api/errors/:id") expect([foreign, answer.status]).toEqual([foreign, 404]);
       expect(answer.text).not.toContain("canary");
       for (const id of ["0", "-1", "1e3", "99999999999999999999", "%27%20OR%201", "a%00b", "x".repeat(3_000)])
@@ -340,13 +340,13 @@ describe("a token of one team", () => {
     expect(own.text).not.toContain("canary");
     for (const team of [theirs.team.id, "team_x", "' OR 1=1 --"])
       expect((await t.get(`${foreign}?team=${encodeURIComponent(team)}`, { token })).status).toBe(404);
-    // One of all teams must say which it means.
+    // A token of all teams must say which team it means.
     expect((await t.get(foreign, { token: all })).status).toBe(400);
     expect((await t.get(`${foreign}?team=${theirs.team.id}`, { token: all })).text).toMatch(/canary|dev_/);
     expect((await t.get(`${foreign}?team=`, { token })).status).toBe(400);
   });
 
-  it("is told of that one alone, and one of all teams of all", async () => {
+  it("lists only that team, and a token of all teams lists all", async () => {
     const { t, mine, theirs, token, all } = await twoTeams();
     const ids = async (secret: string) =>
       (await t.get("/api/teams", { token: secret })).body.items.map(({ id }: { id: string }) => id);
@@ -429,7 +429,7 @@ async function follow(t: TestInstance, path: string, cursor: string, token: stri
   return { items };
 }
 
-it("refuses a list a parameter that it does not know, which would narrow nothing", async () => {
+it("refuses unknown parameters of a list, which would otherwise narrow nothing", async () => {
   const { t, mine, token } = await twoTeams();
   const unknown = [
     ["/api/sessions?agnet=claude-code", "agnet"],
@@ -449,7 +449,7 @@ it("refuses a list a parameter that it does not know, which would narrow nothing
   expect((await t.get("/api/devices?", { token })).body.items).toHaveLength(1);
 });
 
-it("refuses with the canonical shape, and answers nothing that it cannot count", async () => {
+it("refuses in the canonical shape, and answers no read that it cannot count", async () => {
   const { t, token } = await twoTeams();
   const missing = await t.get("/api/sessions/999", { token });
   expect([missing.status, missing.body]).toEqual([
@@ -463,11 +463,11 @@ it("refuses with the canonical shape, and answers nothing that it cannot count",
   expect((await t.get("/api/entries", { token })).status).toBe(200);
 });
 
-it("finds a text in any case however its signs are escaped in the JSON that came", async () => {
+it("finds a text in any case, however the JSON escapes it", async () => {
   const t = await startInstance();
   const { token: device, team } = await t.device();
   const token = await apiToken(t, team.id);
-  // As many programs spell JSON: all beyond ASCII by numbers, some signs of HTML, too; a backslash before a "u" is none.
+  // As programs escape JSON: all beyond ASCII, and some signs of HTML. The last backslash is itself escaped.
   const said = String.raw`"\u00dcber Stra\u00dfe \u003cb\u003e \ud83d\ude00 C:\\u00e9"`;
   const entry = `{"repoKey":"shop","entries":[{"seq":1,"payload":{"type":"prompt","text":${said}}}]}`;
   const session = `{"sessions":[{"id":"s-1","agent":"a","outcome":"success","prompts":[{"text":${said}}],"spans":[]}]}`;
@@ -487,7 +487,7 @@ it("finds a text in any case however its signs are escaped in the JSON that came
   }
 });
 
-it("reads halves of surrogate pairs as U+FFFD, which readers of JSON would refuse a whole page for, and nothing else anew", async () => {
+it("reads lone surrogates as U+FFFD, for which readers of JSON would refuse a whole page, and changes nothing else", async () => {
   const t = await startInstance();
   const { token: device, team } = await t.device();
   const token = await apiToken(t, team.id);

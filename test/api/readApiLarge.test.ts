@@ -17,7 +17,7 @@ async function few() {
   return { t, device, token: await apiToken(t, device.team.id) };
 }
 
-/** Copies a delivery many times; nothing here asks for what they brought. */
+/** Copies a delivery many times, without the items, which no test here reads. */
 async function many() {
   const { t, token } = await few();
   await t.instance.settle();
@@ -45,7 +45,7 @@ it("pages through deliveries to the last, each once, and finds an instant withou
     path = body.next === null ? null : `/api/deliveries?limit=200&cursor=${body.next}`;
   }
   expect([seen.size, pages]).toEqual([DELIVERIES + 3, Math.ceil((DELIVERIES + 3) / 200)]);
-  // The oldest three lie behind more than one page may look at.
+  // The oldest three lie beyond what one page may look at.
   const to = new Date(t.clock.now() + 1_000).toISOString();
   const answer = await t.get(`/api/deliveries?to=${to}`, { token });
   expect(answer.body.items.map(({ kind }: { kind: string }) => kind)).toEqual(["telemetry", "brain", "traces"]);
@@ -150,7 +150,7 @@ it("lists the devices of somebody with tens of thousands of them", async () => {
     const { body } = await t.get(`/api/devices?limit=2&${query}`, { token });
     return body.items.map(({ id }: { id: string }) => id.slice(deviceId.length));
   };
-  // A look at all of them for each of them took minutes, in which nobody else was answered.
+  // Looking at all devices for each of them took minutes, in which nobody else was answered.
   expect(await ids("person=CI@example.com")).toEqual(["-000001", "-000003"]);
   expect(await ids(`person=${ci}&status=revoked`)).toEqual([]);
   expect(await ids("")).toEqual(["", "-000001"]);

@@ -193,7 +193,7 @@ describe("the address of requestsIngest", () => {
     expect((await from(t, "198.51.100.7")).status).toBe(200);
   });
 
-  it("shares a day's room with all addresses of its site and its provider", async () => {
+  it("shares a daily quota with all addresses of its site and its provider", async () => {
     const t = await proxied();
     const statuses = async (count: number, address: (i: number) => string) => {
       const all: number[] = [];
@@ -208,7 +208,7 @@ describe("the address of requestsIngest", () => {
     expect(t.count("product_requests")).toBe(1001);
   });
 
-  it("is of no account once ten thousand wait to be decided about", async () => {
+  it("does not matter once ten thousand requests are undecided: all are refused", async () => {
     const t = await proxied();
     await from(t, "198.51.100.7");
     const { store } = t.instance.core;
@@ -222,7 +222,7 @@ describe("the address of requestsIngest", () => {
     await changeRequest(t.instance.core, "req_1", { status: "declined" }, COMMAND_LINE);
     expect((await from(t, "203.0.113.9")).status).toBe(200);
     expect((await from(t, "203.0.113.9")).status).toBe(503);
-    // Said to ask for the same as another, it has that one's answer.
+    // A merged request counts as decided.
     await mergeRequest(t.instance.core, "req_2", "req_1", COMMAND_LINE);
     expect((await from(t, "203.0.113.9")).status).toBe(200);
     expect((await from(t, "203.0.113.9")).status).toBe(503);

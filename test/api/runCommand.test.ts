@@ -63,7 +63,7 @@ describe("whose command it is", () => {
       }
   });
 
-  it("invites into a team as an admin of it may, for as long as whose token it is may", async () => {
+  it("lets a token invite as an admin of its team may, for as long as the token's owner may", async () => {
     const { t, acme } = await started();
     const { core } = t.instance;
     const admin = await makeAccount(core, { email: "admin@example.com", team: { id: acme.id, role: "admin" } });
@@ -75,7 +75,7 @@ describe("whose command it is", () => {
         exit: 1,
         err: expect.stringContaining("Only an owner"),
       });
-    // Only whoever answers for it can be asked who hands out an address.
+    // An invitation to an address needs a token with an owner, who answers for it.
     expect(await invite(nobodys, "eve@example.com")).toMatchObject({
       exit: 1,
       err: expect.stringContaining("leave the address out"),
@@ -176,7 +176,7 @@ describe("whose command it is", () => {
       expect(err).not.toContain("canary");
       said.add(`${err}`);
     }
-    // Whether a team or a person is there at all is not told.
+    // The replies do not tell whether a team or a person exists.
     expect([...said].filter((text) => text.includes("Nowhere") || text.includes("no account"))).toEqual([]);
     for (const argv of [
       ["team", "list"],
@@ -194,7 +194,7 @@ describe("whose command it is", () => {
     expect(t.rows("SELECT revoked_at FROM devices WHERE id = ?", theirs.deviceId)).toEqual([{ revoked_at: null }]);
   });
 
-  it("ends with the token, and with what its person may", async () => {
+  it("ends with the token, and with its owner's rights", async () => {
     const { t, acme } = await started();
     const { core } = t.instance;
     const ada = await person(t);
@@ -216,11 +216,11 @@ describe("whose command it is", () => {
     expect((await send(t, token, list)).status).toBe(401);
   });
 
-  it("hands out no more of an archive once the token was revoked", async () => {
+  it("sends no more of an archive once the token is revoked", async () => {
     const { t, acme } = await started();
     const { token, id } = await adminToken(t, { teamId: null });
     const device = await t.device(acme);
-    // What does not pack well, so that much of it waits for whoever reads.
+    // Random text, which compresses badly, so that much of the archive waits for its reader.
     const word = () => Math.random().toString(36).slice(2, 8);
     const text = () => Array.from({ length: 8_000 }, word).join(" ");
     for (let at = 0; at < 100; at += 20) {
@@ -248,7 +248,7 @@ describe("whose command it is", () => {
     expect(frames.map(({ err }) => err ?? "").join("")).toContain("the token does not work any more");
   });
 
-  it("makes no token that may more, is another's, or lives longer than the one that makes it", async () => {
+  it("makes no token with more rights, for another person, or with a longer life than its own", async () => {
     const { t, acme } = await started();
     const ada = await person(t);
     await setRole(t.instance.core, acme.id, ada.id, "owner", COMMAND_LINE);
@@ -296,7 +296,7 @@ describe("whose command it is", () => {
       { operation: "code create", reads: 1 },
       { operation: "team list", reads: 1 },
     ]);
-    // What is shown once is in the reply alone.
+    // A secret that is shown once is in the reply alone.
     const code = `${out}`.trim();
     expect(JSON.stringify([t.rows("SELECT * FROM audit_events"), t.log])).not.toContain(code);
   });
@@ -385,7 +385,7 @@ describe("hostile command lines", () => {
       expect(done.err).toMatch(reason);
       expect(`${done.out}${done.err}`).not.toContain("root:");
     }
-    // A file that is there, and one that is not: both are theirs to judge.
+    // Whether the file exists is for the client to judge.
     for (const out of [there, `${t.directory}/none`]) {
       const { exit, frames } = await send(t, admin, ["license", "mint", "--team", "Acme", "--out", out]);
       expect([exit, frames?.some((frame) => "file" in frame)]).toEqual([0, true]);

@@ -29,7 +29,7 @@ async function start() {
   return { t, team, ada, bob, cy, device, id, open, views };
 }
 
-it("keeps once a day and person who opened another's session, and tells the person and admins", async () => {
+it("records once a day who opened another person's session, and shows it to that person and admins", async () => {
   const { t, ada, bob, cy, device, open, views } = await start();
   await open(ada);
   expect(views()).toEqual([]);
@@ -45,13 +45,13 @@ it("keeps once a day and person who opened another's session, and tells the pers
   expect(account).toContain(bob.email);
   expect(account).toContain("Fix the login test");
   expect((await ask(t, "GET", "/account", { as: bob })).text).not.toContain("Fix the login test");
-  // Its own person and admins see it beside the session; others do not.
+  // The session's person and admins see it beside the session; others do not.
   expect((await open(ada)).text).toContain("Opened by");
   expect((await open(cy)).text).toContain("Opened by");
   expect((await open(bob)).text).not.toContain("Opened by");
 });
 
-it("keeps nothing where a session is nobody's, or is not shown", async () => {
+it("records nothing where a session belongs to nobody, or is not there", async () => {
   const { t, bob, device, open, views } = await start();
   await ask(t, "GET", "/sessions/999", { as: bob });
   await assignDevice(t.instance.core, device.deviceId, null, COMMAND_LINE);
@@ -59,7 +59,7 @@ it("keeps nothing where a session is nobody's, or is not shown", async () => {
   expect(views()).toEqual([]);
 });
 
-it("goes with either person", async () => {
+it("is erased with either person", async () => {
   const { t, bob, cy, ada, open, views } = await start();
   const { core } = t.instance;
   const erase = async (person: string) => eraseNow(core, { person });

@@ -29,7 +29,7 @@ it("says when to ask again while much is to be read, and shows a briefing as it 
   const { t, ask } = await start();
   const { core } = t.instance;
   const held = Promise.withResolvers<undefined>();
-  // Work of the same name goes first, and this one takes as long as the test wants.
+  // Work of the same name goes first, and this piece takes as long as the test wants.
   const others = [entriesProjection, evidenceProjection, linksProjection].map(({ name }) =>
     catchUp(core, { name, next: () => held.promise }),
   );
@@ -47,7 +47,7 @@ it("says when to ask again while much is to be read, and shows a briefing as it 
   expect((await ask("/api/brain/metrics")).body.total).toBe(1);
 });
 
-it("goes on answering with what stands while nothing can be stored, and says so where something is missing", async () => {
+it("answers with what it has while nothing can be stored, and says where something is missing", async () => {
   const { t, deliver, ask } = await start();
   await t.instance.settle();
   const { db } = t.instance.core.store;

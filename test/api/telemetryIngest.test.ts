@@ -47,7 +47,7 @@ describe("telemetryIngest", () => {
     expect(t.rows("SELECT last_seen_at FROM devices")[0].last_seen_at).toBe(t.clock.now());
   });
 
-  it("takes a batch that is strewn over all that is stored in parts, as if it were one", async () => {
+  it("stores a batch whose numbers are scattered over all that is stored in several parts, with the same result", async () => {
     const t = await startInstance();
     const device = await t.device();
     const even = Array.from({ length: 255 }, (_, i) => 2 * (i + 1));
@@ -119,7 +119,7 @@ describe("telemetryIngest", () => {
     ).toBe(400);
   });
 
-  it("lets a device inflate so much beyond what its bytes are worth, and no more until time has passed", async () => {
+  it("limits by how much a device's gzip may inflate beyond what text does, until time has passed", async () => {
     const t = await startInstance({ settings: { limitInflation: "100000/60" } });
     const { token } = await t.device();
     const { token: other } = await t.device();
@@ -135,7 +135,7 @@ describe("telemetryIngest", () => {
     expect(limited.headers.get("ratelimit-policy")).toBe("telemetry;q=600;w=60, inflation;q=100000;w=60");
     expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(5);
     expect(held(t)).toEqual([1]);
-    // What compresses as text does costs nothing of it, and nobody pays for another's.
+    // Text that compresses normally costs nothing of this quota, and each device has its own.
     const prose = Array.from({ length: 2_000 }, (_, i) => `line ${i * 7919} of a log`).join(" ");
     expect((await send(token, 2, prose)).status).toBe(200);
     expect((await send(other, 1, bomb)).status).toBe(200);
@@ -242,7 +242,7 @@ describe("telemetryIngest", () => {
     expect([t.count("telemetry_streams"), t.count("telemetry_entries")]).toEqual([6, 6]);
   });
 
-  it("counts up to the last number that there is, and knows the last ones when they come again", async () => {
+  it("accepts numbers up to the largest there is, and recognises the last ones when they come again", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const entries = Array.from({ length: 60 }, (_, i) => ({ seq: 2 ** 53 - 60 + i, payload: { i } }));

@@ -5,7 +5,7 @@ import { passAndLookAgain, watchOn } from "../../src/capture/background.ts";
 import { disconnectMachine, openCapture } from "../../src/capture/capture.ts";
 import { expectAgreement, startAgent } from "../support/capture.ts";
 
-it("what is written after a hook rang is found, though another hook's pass was at its last look", async () => {
+it("what an agent writes after its hook rang is found, though the running pass was at its last look", async () => {
   const a = await startAgent();
   a.work("s1", 1);
   let written = 1;
@@ -19,7 +19,7 @@ it("what is written after a hook rang is found, though another hook's pass was a
     isWriting = true;
     if (written === 2 && !hasRung) {
       hasRung = true;
-      // During the last look the agent's last hook rings, whose own pass gives up, and then it writes how the turn ended.
+      // During the last look the agent's last hook rings. Its own pass gives up, and only then the end of the turn is written.
       writeFileSync(join(a.capture.places.spool, "1-1-claude-code-Stop"), "");
       setTimeout(() => a.work("s1", 1, written++), 150);
     }
@@ -30,7 +30,7 @@ it("what is written after a hook rang is found, though another hook's pass was a
   expectAgreement(a);
 });
 
-it("a watch goes on once there is room again on a disk that was full, and ends where the machine was disconnected", async () => {
+it("a watch goes on once a full disk has room again, and ends where the machine was disconnected", async () => {
   const a = await startAgent();
   await a.pass();
   const { db } = a.capture;
@@ -38,7 +38,7 @@ it("a watch goes on once there is room again on a disk that was full, and ends w
   const failures: string[] = [];
   const stop = new AbortController();
   a.work("s1", 200);
-  // As where the disk has no room for one page more.
+  // As if the disk had no room for one more page.
   db.pragma(`max_page_count = ${pages}`);
   const passes: number[] = [];
   const watching = watchOn(

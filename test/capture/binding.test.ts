@@ -38,7 +38,7 @@ function commitIn(root: string, path: string, at: number): void {
   }
 }
 
-it("is ended after the pass that is running, which ends well", async () => {
+it("disconnecting waits for the pass that is running, which ends well", async () => {
   const a = await startAgent();
   const { server, capture } = a;
   a.work("s1", 2);
@@ -56,7 +56,7 @@ it("is ended after the pass that is running, which ends well", async () => {
   expect(existsSync(capture.places.home)).toBe(false);
 });
 
-it("leaves nothing to come back when a hook had rung just before it was ended", async () => {
+it("disconnecting leaves nothing behind, although a hook had rung just before", async () => {
   const a = await startAgent();
   const { home } = a.capture.places;
   await disconnectMachine(a.capture, false);
@@ -66,7 +66,7 @@ it("leaves nothing to come back when a hook had rung just before it was ended", 
   expect(readdirSync(a.home)).toEqual(["shop"]);
 });
 
-it("waits for its turn where many are connected at the same moment, and is told of a longer wait", async () => {
+it("connecting waits for its turn where many connect at the same moment, and tells of a longer wait", async () => {
   const a = await startAgent({ connected: false });
   const tries = () => a.server.asked.filter((path) => path === "/api/connect/exchange").length;
   await a.server.fault("connectExchange", 429, 2, { retryAfter: 1 });
@@ -77,7 +77,7 @@ it("waits for its turn where many are connected at the same moment, and is told 
   expect(tries()).toBe(4);
 });
 
-it("for one job keeps its token, which no other would outlive", async () => {
+it("a binding for one job keeps its token, because no other would outlive it", async () => {
   const a = await startAgent({ connected: false });
   await bind(a.capture, { url: a.server.url, code: await a.server.code(HOUR_MS) });
   a.work("s1", 2);
@@ -89,7 +89,7 @@ it("for one job keeps its token, which no other would outlive", async () => {
     state: "ok",
     message: "is for one job, until 2026-11-21T09:00:00.000Z",
   });
-  // A clock that was ahead as it was bound says nothing of that.
+  // A clock that was ahead when the machine was connected does not change that.
   const ahead = { ...readCredentials(a.capture.places), connectedAt: "2027-01-01T00:00:00.000Z" };
   writeCredentials(a.capture.places, ahead as Credentials);
   a.advance(DAY_MS / 48);
@@ -97,7 +97,7 @@ it("for one job keeps its token, which no other would outlive", async () => {
   expect(a.server.asked).toContain("/api/connect/rotate");
 });
 
-it("with the same team at another address sends nothing twice", async () => {
+it("connecting with the same team at another address sends nothing twice", async () => {
   const a = await startAgent();
   const { server } = a;
   a.work("s1", 3);
@@ -113,7 +113,7 @@ it("with the same team at another address sends nothing twice", async () => {
   expect(server.verify()).toEqual([]);
 });
 
-it("anew leaves a session that the server has with the device that told it, and tells one as a whole that goes on", async () => {
+it("connecting anew leaves the server's sessions with the old device, and sends one as a whole that goes on", async () => {
   const a = await startAgent();
   const { server } = a;
   a.work("s1", 2);
@@ -132,20 +132,20 @@ it("anew leaves a session that the server has with the device that told it, and 
   expect(told()).toEqual(["s1", "s3"]);
   const spans = heldOf(server, deviceOf(a)).spans.filter(({ session }) => session === "s1");
   expect(spans.length).toBeGreaterThan(before.spans.filter(({ session }) => session === "s1").length);
-  // What it was told of s1 by then, the new device tells as well; s2 is told once.
+  // The new device sends again what the old one had sent of s1; s2 is sent once.
   expect(server.rows("SELECT external_id AS id, count(*) AS n FROM trace_sessions GROUP BY 1 ORDER BY 1")).toEqual([
     { id: "s1", n: 2 },
     { id: "s2", n: 1 },
     { id: "s3", n: 1 },
   ]);
-  // What its calls used counts once: the client names each.
+  // Its calls count once, because the client gives each an id.
   const { token } = readCredentials(a.capture.places) as Credentials;
   const reply = await fetch(`${server.url}/api/spend`, { headers: { authorization: `Bearer ${token}` } });
   const calls = [...before.spans, ...heldOf(server, deviceOf(a)).spans].flatMap(
     ({ document }) => JSON.parse(document).usage?.id ?? [],
   );
   expect(await reply.json()).toMatchObject({ total: { usages: new Set(calls).size } });
-  // A server that is restored is given again what the new device told, and no more.
+  // A restored server is sent again what the new device sent, and no more.
   await server.forgetting(async () => {
     a.work("s3", 1, 1);
     await a.pass();
@@ -155,7 +155,7 @@ it("anew leaves a session that the server has with the device that told it, and 
   expect(heldOf(server, old)).toEqual(before);
 });
 
-describe("after it was taken back, with nothing known here of what was told", () => {
+describe("after disconnecting, when the machine no longer knows what it sent", () => {
   const listed = (a: TestAgent) =>
     a.server.rows("SELECT external_id AS id, device_id AS device FROM trace_sessions ORDER BY id").map(({ id }) => id);
   const prompts = (a: TestAgent) =>
@@ -168,7 +168,7 @@ describe("after it was taken back, with nothing known here of what was told", ()
     await a.connect();
   };
 
-  it("tells nothing twice, and all that is new", async () => {
+  it("sends nothing twice, and all that is new", async () => {
     const a = await startAgent();
     a.work("s1", 2);
     a.work("s2", 1);
@@ -182,19 +182,19 @@ describe("after it was taken back, with nothing known here of what was told", ()
     expect(heldOf(a.server, old)).toEqual(before);
     expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s3"]);
     expect([flagsOf(a.server), a.server.verify()]).toEqual([{ gaps: 0, rollbacks: 0 }, []]);
-    // One that goes on is told as a whole, and in entries from there on.
+    // A session that goes on is sent as a whole, and its entries from there on.
     a.work("s2", 1, 1);
     await a.pass();
     expect([listed(a), prompts(a)]).toEqual([["s1", "s2", "s2", "s3"], 5]);
     expect(readStatus(a.capture).waiting).toMatchObject({ sessions: 0, entries: 0 });
-    // What is new is no more asked for.
+    // The server is not asked about what is new.
     const asked = a.server.asked.filter((path) => path === KNOWN).length;
     a.work("s4", 1);
     await a.pass();
     expect(a.server.asked.filter((path) => path === KNOWN)).toHaveLength(asked);
   });
 
-  it("tells one as a whole that went on meanwhile, or was not told to its end", async () => {
+  it("sends a session as a whole that went on meanwhile, or was not sent to its end", async () => {
     const a = await startAgent();
     a.work("s1", 1);
     a.work("s2", 1);
@@ -212,7 +212,7 @@ describe("after it was taken back, with nothing known here of what was told", ()
     expect(prompts(a)).toBe(3);
   });
 
-  it("tells nothing twice where only the database was deleted, as one that is damaged", async () => {
+  it("sends nothing twice where only the database was deleted, as when it is damaged", async () => {
     const a = await startAgent();
     a.work("s1", 2);
     await a.pass();
@@ -227,7 +227,7 @@ describe("after it was taken back, with nothing known here of what was told", ()
     expect([flagsOf(a.server), a.server.verify()]).toEqual([{ gaps: 0, rollbacks: 0 }, []]);
   });
 
-  it("tells nothing twice where only the database was deleted because a newer version made it, as is said then", async () => {
+  it("sends nothing twice where the database was deleted because a newer version had made it, as the message advises", async () => {
     const a = await startAgent();
     const { machine, clock, log, places } = a.capture;
     a.work("s1", 2);
@@ -245,7 +245,7 @@ describe("after it was taken back, with nothing known here of what was told", ()
     expect([listed(a), prompts(a)]).toEqual([["s1", "s2"], 3]);
   });
 
-  it("tells a commit that was made since", async () => {
+  it("sends a commit that was made since", async () => {
     const a = await startAgent();
     const root = join(a.home, "shop");
     a.work("s1", 1);
@@ -261,7 +261,7 @@ describe("after it was taken back, with nothing known here of what was told", ()
     expect(sessions.map(({ document }) => JSON.parse(document).commits.length)).toEqual([1]);
   });
 
-  it("tells all to a server that does not say what it has, and waits for one that cannot now", async () => {
+  it("sends all to a server that does not say what it has, and waits for one that cannot say it now", async () => {
     const a = await startAgent();
     a.work("s1", 1);
     await a.pass();
@@ -280,7 +280,7 @@ describe("after it was taken back, with nothing known here of what was told", ()
   });
 });
 
-it("anew ends the binding that was, whose seat nobody would give back", async () => {
+it("connecting anew ends the earlier binding, whose seat nobody would give back", async () => {
   const a = await startAgent();
   const bindings = () => a.server.rows("SELECT id FROM devices WHERE revoked_at IS NULL");
   const before = bindings();
@@ -292,7 +292,7 @@ it("anew ends the binding that was, whose seat nobody would give back", async ()
   expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 1 });
 });
 
-it("brings nothing back that was erased with the device, where the machine is connected again", async () => {
+it("connecting again brings nothing back that was erased with the device", async () => {
   const a = await startAgent();
   a.work("s1", 2);
   await a.pass();
@@ -302,7 +302,7 @@ it("brings nothing back that was erased with the device, where the machine is co
   a.work("s2", 1);
   await a.pass();
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s2"]);
-  // Nor with a session that goes on: of that comes what was not sent yet, and what is new.
+  // Nor does a session that goes on: only what was not sent yet, and what is new, is sent of it.
   const heldNow = () => JSON.stringify(heldOf(a.server, deviceOf(a)));
   a.work("s1", 1, 2);
   await a.pass();
@@ -310,7 +310,7 @@ it("brings nothing back that was erased with the device, where the machine is co
   expect(heldNow()).not.toMatch(/s1-[01]\b|src\/1\.ts/);
 });
 
-it("brings nothing back that was erased with the device, where the server was restored before", async () => {
+it("connecting brings nothing back that was erased with the device where the server was restored before", async () => {
   const a = await startAgent();
   a.work("s1", 2);
   await a.pass();
@@ -325,7 +325,7 @@ it("brings nothing back that was erased with the device, where the server was re
   expect(held).not.toMatch(/s1-[01]\b|src\/1\.ts/);
 });
 
-it("takes nothing that was recorded before to another server through a process that waited meanwhile", async () => {
+it("a process that waited while the machine was connected elsewhere takes nothing from before to the other server", async () => {
   const a = await startAgent();
   const { machine, clock, log, places } = a.capture;
   await a.server.unplug();
@@ -343,7 +343,7 @@ it("takes nothing that was recorded before to another server through a process t
   expect(server.rows("SELECT * FROM telemetry_entries")).toEqual([]);
 });
 
-it("reads and sends nothing in a process that waited while a newer version changed the database", async () => {
+it("a process that waited while a newer version changed the database reads and sends nothing", async () => {
   const a = await startAgent();
   const { machine, clock, log, places } = a.capture;
   const newer = openCapture({ machine, clock, log });
@@ -356,7 +356,7 @@ it("reads and sends nothing in a process that waited while a newer version chang
   expect(existsSync(places.credentials)).toBe(true);
 });
 
-it("takes away what is the client's own and nothing else of a folder that was somebody's before", async () => {
+it("disconnecting removes the client's own files and nothing else of a folder that was somebody's before", async () => {
   const state = newFolder();
   mkdirSync(join(state, "photos"));
   writeFileSync(join(state, "photos/summer.txt"), "sea");
@@ -370,7 +370,7 @@ it("takes away what is the client's own and nothing else of a folder that was so
   expect(readFileSync(join(state, "photos/summer.txt"), "utf8")).toBe("sea");
 });
 
-it("keeps what it needs to put settings back as they were, also where database and credentials are gone", async () => {
+it("disconnecting keeps what it needs to put settings back, also where database and credentials are gone", async () => {
   const a = await startAgent({ connected: false });
   const settings = join(a.home, ".claude/settings.json");
   const plan = planConnect(a.capture, a.server.url, await a.server.code(), { agents: ["claude-code"] });
@@ -380,13 +380,13 @@ it("keeps what it needs to put settings back as they were, also where database a
   a.capture.close();
   const { home } = a.capture.places;
   for (const name of readdirSync(home)) if (/^agent\.db|^credentials/.test(name)) rmSync(join(home, name));
-  // As one that only looks.
+  // As a command does that only looks.
   a.reopen().close();
   await disconnectMachine(a.reopen(), false);
   expect([dirname(settings), home].filter(existsSync)).toEqual([]);
 });
 
-it("is ended with --force also where its credentials cannot be read", async () => {
+it("disconnecting with --force works also where the credentials cannot be read", async () => {
   const a = await startAgent();
   writeFileSync(a.capture.places.credentials, "");
   await expect(disconnectMachine(a.capture, false)).rejects.toThrow("disconnect --force");
@@ -394,7 +394,7 @@ it("is ended with --force also where its credentials cannot be read", async () =
   expect(readdirSync(a.home)).toEqual(["shop"]);
 });
 
-it("leaves no folder behind that was not there before, and those that were", async () => {
+it("disconnecting removes the folders that it made, and keeps those that were there", async () => {
   const a = await startAgent();
   expect(existsSync(join(a.home, ".local/state/reckon/agent"))).toBe(true);
   await disconnectMachine(a.capture, false);
@@ -410,7 +410,7 @@ it.each([
   { command: ["connect", "http://127.0.0.1:4", "CODE", "--dry-run"], code: 0 },
   { command: ["connect", "http://127.0.0.1:4", "CODE", "--yes"], code: 1 },
   { command: ["status"], code: 0 },
-])("leaves nothing behind where it did not come to be: $command", async ({ command, code }) => {
+])("leaves nothing behind where no binding was made: $command", async ({ command, code }) => {
   const home = newFolder();
   mkdirSync(join(home, ".claude"));
   const env = { HOME: home, XDG_STATE_HOME: "", RECKON_AGENT_HOME: "" };
@@ -418,7 +418,7 @@ it.each([
   expect([readdirSync(home), readdirSync(join(home, ".claude"))]).toEqual([[".claude"], []]);
 });
 
-it("says where no folder can be made that none can, as in a home folder that is read-only, and how to name another", async () => {
+it("says that no folder can be made, as in a home folder that is read-only, and how to name another", async () => {
   const home = newFolder();
   const state = join(home, "state");
   symlinkSync(join(home, "is/not/there"), state);
@@ -428,14 +428,14 @@ it("says where no folder can be made that none can, as in a home folder that is 
 });
 
 it.skipIf(process.platform !== "linux")(
-  "says so, too, of a folder that takes none, and does not try for ever",
+  "says so of a place that takes no folders, and does not try for ever",
   async () => {
     const { code, stderr } = await reckon(["agent", "status"], { env: { RECKON_AGENT_HOME: "/proc/reckon" } });
     expect([code, stderr]).toEqual([1, expect.stringContaining("/proc/reckon: no folder can be made there")]);
   },
 );
 
-it("anew waits for the pass that is running, whose numbers are the old binding's", async () => {
+it("connecting anew waits for the pass that is running, whose numbers are the old binding's", async () => {
   const a = await startAgent();
   const { server, capture } = a;
   a.work("s1", 3);

@@ -26,7 +26,7 @@ async function pass(machine: TestMachine, afterMs = 61_000) {
 function hooked({ capture }: TestMachine, agent: string, cwd: string, env: Record<string, string> = {}): string {
   const script = capture.places.hook;
   writeHookScript(capture.machine, capture.places);
-  // Passes are the test's own matter.
+  // The test runs passes itself.
   writeFileSync(script, readFileSync(script, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
   return execFileSync(
     "sh",
@@ -75,7 +75,7 @@ describe("the briefing that lies ready", () => {
       expect([agent, printed === "" ? undefined : JSON.parse(printed)]).toEqual([agent, forms[i]]);
       expect(printedBriefing(machine.capture.places, agent, join(root, "src/deep"))).toBe(printed);
     }
-    // Where hooks run elsewhere and the agent names the project.
+    // Some agents run hooks elsewhere, and name the project in a variable.
     expect(JSON.parse(hooked(machine, "cursor", machine.folder, { CURSOR_PROJECT_DIR: root }))).toEqual(forms[4]);
     mkdirSync(join(root, "vendor/other/.git"), { recursive: true });
     for (const folder of [machine.folder, join(root, "vendor/other"), "/"])
@@ -85,7 +85,7 @@ describe("the briefing that lies ready", () => {
       ]);
   });
 
-  it("is told in a work tree that git has just made as in the one that it was made from", async () => {
+  it("is printed in a new work tree of git as in the one that it was made from", async () => {
     const machine = await startMachine();
     const root = machine.repository("shop 'a", { [ERRORS]: entry("2026-11-20", "Login loop"), "src/x.ts": "" });
     const other = machine.repository("other", { "CLAUDE.md": "Be brief." });
@@ -95,14 +95,14 @@ describe("the briefing that lies ready", () => {
     commitAll(root);
     const trees = [".claude/worktrees/inside", "../beside", "../relative"].map((name) => join(root, name));
     for (const tree of trees) git(root, "worktree", "add", "-q", tree);
-    // As newer versions of git write it where they are told to.
+    // Newer versions of git write a relative path where they are told to.
     write(machine.folder, { "relative/.git": "gitdir: ../shop 'a/.git/worktrees/relative\n" });
     for (const tree of trees) {
       const below = join(tree, "src");
       expect([tree, hooked(machine, "codex", below)]).toEqual([tree, told]);
       expect(printedBriefing(machine.capture.places, "codex", below)).toBe(told);
     }
-    // One whose repository is gone, says nothing or is bare, within another that says something, and one that points at itself.
+    // Work trees whose repository is gone, has no briefing or is bare, within another that has one; and one that points at itself.
     commitAll(other);
     const silent = join(root, "silent");
     git(other, "worktree", "add", "-q", silent);
@@ -168,7 +168,7 @@ describe("the briefing that lies ready", () => {
     expect(t.count("brain_currents")).toBe(2);
   });
 
-  it("lets no words of others pass for its own", async () => {
+  it("prints no words of others as if they were its own", async () => {
     const machine = await startMachine();
     const root = machine.repository("shop", {
       [ERRORS]:

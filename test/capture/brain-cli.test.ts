@@ -11,12 +11,12 @@ const ERRORS = ".claude/brain/errors.md";
 const entry = (day: string) =>
   `## ${day} Login loop\n\n**Status:** open\n\n**Prevention rule:** Set Path on every cookie.\n\n`;
 
-it("prints the briefing of the folder, and shows or writes what the nightly pass comes to", async () => {
-  // The program's own clock is the machine's, from the binding on.
+it("prints the briefing of the folder, and shows or writes what the nightly pass would change", async () => {
+  // The program goes by the machine's clock, so the binding has to as well.
   const clock = new TestClock();
   clock.jump(Date.now() - clock.now());
   const machine = await startMachine({}, undefined, clock);
-  // A briefing tells of what is young, by that clock.
+  // A briefing lists recent entries, by that clock.
   const [day, before] = [1, 2].map((ago) => isoInstant(Date.now() - ago * DAY_MS).slice(0, 10)) as [string, string];
   const files = { [ERRORS]: entry(day) + entry(before), "AGENTS.md": "Be brief.\n" };
   const root = machine.repository("shop", files);

@@ -43,7 +43,7 @@ async function confirm({ t, capture }: TestMachine, heading: string): Promise<vo
 }
 
 describe("the nightly pass", () => {
-  it("promotes what came back and what a person confirmed, proposes the rest, and again changes nothing", async () => {
+  it("promotes lessons that recurred or that a person confirmed, proposes the rest, and changes nothing the second time", async () => {
     const { machine, root, read } = await published({ "CLAUDE.md": "# Shop\n\nBe brief.\n" });
     await confirm(machine, "2026-11-13 Time zone");
     const planned = await runNightly(machine.capture, false);
@@ -81,7 +81,7 @@ describe("the nightly pass", () => {
       /^\r\n\r\n<!-- [\s\S]*[^\r]?\r\n<!-- reckon:lessons:end -->$/,
     );
     expect(statSync(join(root, "AGENTS.md")).mode & 0o777).toBe(0o664);
-    // It is read through CLAUDE.md as well.
+    // CLAUDE.md includes the file, so its lessons are read there as well.
     expect(read("CLAUDE.md").toString()).toBe("@AGENTS.md\n");
     expect(removeManagedBlocks(machine.capture)).toEqual([]);
     expect(read("AGENTS.md")).toEqual(bytes);
@@ -129,12 +129,12 @@ describe("the nightly pass", () => {
     const [result] = await runNightly(machine.capture, true);
     expect(result).toMatchObject({ changes: [], problems: [expect.stringMatching(/^the server was not heard: /)] });
     expect(read("CLAUDE.md")).toEqual(before);
-    // What was written can still be taken away.
+    // Blocks that were written can still be taken away.
     expect(removeManagedBlocks(machine.capture)).toEqual([]);
     expect(read("CLAUDE.md").toString()).toBe("Be brief.");
   });
 
-  it("writes nothing that it cannot note, which disconnecting would leave in the files", async () => {
+  it("writes no lessons that it cannot note, because disconnecting would leave them in the files", async () => {
     const { machine, root, read } = await published({ "CLAUDE.md": "Be brief." });
     const holder = new Sqlite(machine.capture.places.database);
     machine.capture.db.pragma("busy_timeout = 0");
@@ -147,7 +147,7 @@ describe("the nightly pass", () => {
     expect([read("CLAUDE.md").toString(), existsSync(join(root, LESSONS))]).toEqual(["Be brief.", false]);
   });
 
-  it("prefers what is being worked on", async () => {
+  it("prefers lessons about files that are being worked on", async () => {
     const { machine, root, read } = await published({
       [ERRORS]: BRAIN.replaceAll(/(Half a cent|Wrong total)([\s\S]*?)src\/cookies/g, "$1$2src/money"),
       "AGENTS.md": "",

@@ -16,7 +16,7 @@ const B = ".claude/brain/b.md";
 const ERRORS = ".claude/brain/errors.md";
 const [LONG, OTHER] = ["a line of words\n".repeat(20), "other words\n".repeat(20)];
 
-/** A machine whose publications are noted: of each the files in the order of their paths, a content as it stands, a digest as `#`. */
+/** A machine whose publications are noted. Each lists its files by path: a content in full, a digest as `#`. */
 async function watched(
   judge: (files: readonly Sent[], call: number) => Refusal | undefined = () => undefined,
   hidden?: string[],
@@ -88,7 +88,7 @@ describe("publishing a brain of which the server holds most", () => {
     expect(current(machine)).toHaveLength(3);
   });
 
-  it("names nothing to a server that does not say that it may", async () => {
+  it("names no digests to a server that does not offer to take them", async () => {
     const { machine, sent } = await watched(undefined, ["reckon-accepts"]);
     const root = machine.repository("shop", { [A]: LONG });
     await pass(machine);
@@ -115,7 +115,7 @@ describe("publishing a brain of which the server holds most", () => {
     expect(machine.capture.rows.rejected.all()).toEqual([]);
   });
 
-  it("takes no content for held of a snapshot in which the server replaced something", () => {
+  it("does not count a content as held if the server replaced something in its snapshot", () => {
     const files = [{ path: A, content: LONG }];
     for (const [redactionHits, isNamed] of [
       [0, true],
@@ -132,8 +132,8 @@ describe("publishing a brain of which the server holds most", () => {
   });
 });
 
-describe("a brain that is too much for the line at once", () => {
-  /** Carries so much within the time that the server gives. */
+describe("a brain too large for a slow line", () => {
+  /** A server that receives only so many characters in the time that it gives a request. */
   const slow = (chars: number) =>
     watched((files) =>
       JSON.stringify(files).length > chars
@@ -146,7 +146,7 @@ describe("a brain that is too much for the line at once", () => {
   const held = (machine: TestMachine) => current(machine).map(({ content }) => content.split("\n")[0]);
   const whole = Object.keys(files).map((_, n) => `${n} is decided.`);
 
-  it("is published in part, and as a whole once that can be named", async () => {
+  it("is published in part, and as a whole once the rest can be named by digests", async () => {
     const { machine, sent } = await slow(600_000);
     machine.repository("shop", files);
     await pass(machine);
@@ -157,7 +157,7 @@ describe("a brain that is too much for the line at once", () => {
     expect(sent).toHaveLength(3);
   });
 
-  it("stays as far as there is room, and nothing else waits for it", async () => {
+  it("is published as far as there is room, and holds up nothing else", async () => {
     const { machine, sent } = await slow(200_000);
     const root = machine.repository("shop", { ...files, [ERRORS]: `## 2026-11-20 Login loop\n\n${LONG}` });
     for (let i = 0; i < 5; i++) await pass(machine);

@@ -48,7 +48,7 @@ async function pass(machine: TestMachine, afterMs = 61_000, force = true) {
   return runPass(machine.capture, { force });
 }
 
-/** Gives this process the environment back that it had. */
+/** Restores the environment of this process. */
 function restore(before: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
@@ -83,7 +83,7 @@ describe("publishing a brain", () => {
     expect(receipts).toContainEqual(["/api/brain/ingest", SHOP]);
   });
 
-  it("sends nothing that git ignores, and takes no repository for another, though a hook of git's started the agent", async () => {
+  it("sends nothing that git ignores, and finds the right repository, although a hook of git's started the agent", async () => {
     const machine = await startMachine();
     const shop = machine.repository("shop", { [ERRORS]: "shared", ".claude/brain/private.md": "mine" });
     write(shop, { ".git/info/exclude": "private.md\n" });
@@ -112,7 +112,7 @@ describe("publishing a brain", () => {
     expect(repo).toBe(`root:${git(alone, "rev-parse", "HEAD").trim()}`);
   });
 
-  it("tells of a brain that git keeps out as a whole, until it does no more", async () => {
+  it("tells of a brain that git ignores as a whole, until git no longer does", async () => {
     const machine = await startMachine();
     const files = { [ERRORS]: entry("2026-11-20", "Login loop"), "CLAUDE.md": "Be brief.", ".gitignore": "*.md\n" };
     const root = machine.repository("shop", files);
@@ -139,7 +139,7 @@ describe("publishing a brain", () => {
     write(root, { [ERRORS]: entry("2026-11-21", "Cart lost again") });
     await pass(machine, 10_000, false);
     expect(snapshots(machine)).toHaveLength(2);
-    // Unless somebody waits for it: the machine may live for this one job.
+    // Unless somebody waits for the pass: the machine may live for this one job.
     await pass(machine, 10_000);
     expect(snapshots(machine)).toHaveLength(3);
     rmSync(join(root, ERRORS));
@@ -184,7 +184,7 @@ describe("publishing a brain", () => {
     expect(long).not.toContain("\ufffd");
   });
 
-  it("names what there is no room for, and leaves the same out every time", async () => {
+  it("names files that there is no room for, and leaves the same ones out every time", async () => {
     const machine = await startMachine();
     const numbers = Array.from({ length: 520 }, (_, i) => String(i).padStart(3, "0"));
     machine.repository("shop", {
@@ -242,7 +242,7 @@ describe("publishing a brain", () => {
     expect(brain[NOTICE]).toContain("holds 125 files");
   });
 
-  it("goes on above the versions that it forgot, and says that some are missing", async () => {
+  it("goes on above versions that it forgot, and says that some are missing", async () => {
     const machine = await startMachine();
     const root = machine.repository("shop", { [ERRORS]: "1" });
     for (const text of ["1", "2", "3"]) {
@@ -261,7 +261,7 @@ describe("publishing a brain", () => {
     expect(snapshots(machine).at(-1)).toEqual({ version: (last?.version ?? 0) + 1, accepted: 1, gap: 0 });
   });
 
-  it("takes the work tree whose brain was changed last, and leaves the brain when all are gone", async () => {
+  it("publishes the work tree whose brain was changed last, and leaves the published brain when all are gone", async () => {
     const machine = await startMachine();
     const one = machine.repository("shop", { [ERRORS]: "one" });
     const two = machine.repository("till", { [ERRORS]: "two" });
@@ -288,12 +288,12 @@ describe("publishing a brain", () => {
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
   });
 
-  it("keeps what nobody committed yet where a fresh work tree, whose files are all new, is worked in", async () => {
+  it("keeps files that nobody committed yet when a fresh work tree, whose files are all new, is worked in", async () => {
     const machine = await startMachine();
     const one = machine.repository("shop", { [ERRORS]: "committed", ".claude/brain/notes.md": "not committed" });
     git(one, "add", ERRORS);
     git(one, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one");
-    // Another one is as new, and stands before it.
+    // Another work tree is as new, and comes before it.
     const fresh = join(machine.folder, "fresh");
     git(one, "worktree", "add", "-q", fresh);
     repositoryOf(machine.capture, fresh);
@@ -327,7 +327,7 @@ describe("publishing a brain", () => {
     const ran = join(machine.folder, "ran");
     git(one, "config", "filter.x.clean", `touch '${ran}'; cat`);
     write(one, { ".git/info/attributes": "*.md filter=x\n" });
-    // A later time is no edit.
+    // A later time with the same content is no edit.
     write(one, { [ERRORS]: "committed" });
     write(two, { [ERRORS]: "edited" });
     for (const [i, root] of [two, one].entries())
@@ -337,7 +337,7 @@ describe("publishing a brain", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  it("says where git does not tell what it ignores, so that nothing is published, until it does", async () => {
+  it("publishes nothing while git does not tell what it ignores, and says so", async () => {
     const machine = await startMachine();
     const root = machine.repository("shop", { [ERRORS]: "one" });
     // As git refuses the folder of another user.
@@ -387,7 +387,7 @@ describe("publishing a brain", () => {
     },
   );
 
-  it("sends no brain of another repository that lies where an agent worked before", async () => {
+  it("does not publish another repository's brain that lies where an agent worked before", async () => {
     const machine = await startMachine();
     const one = machine.repository("shop", { [ERRORS]: "one" });
     const two = machine.repository("till", { [ERRORS]: "till's" });
@@ -443,12 +443,12 @@ describe("publishing a brain", () => {
     await setPolicy(core, id, { captureMode, watchlist: [], actions: { requireApprovals: false } }, COMMAND_LINE);
     await pass(machine);
     expect(snapshots(machine)).toEqual([]);
-    // Figures say nothing of what a brain says.
+    // Figures reveal nothing of a brain's text.
     expect(machine.t.count("brain_pulses")).toBe(captureMode === "off" ? 0 : 1);
   });
 });
 
-/** A server whose rules know one secret more than ours: it refuses as ours does, and hands on everything else. */
+/** A server whose rules know one more secret: it refuses that as ours does, and hands on everything else. */
 const newerRules = (secret: RegExp) => (url: string) =>
   relay(url, (path, body) => {
     const { files = [] } = path === "/api/brain/ingest" ? JSON.parse(body.toString()) : {};
@@ -500,7 +500,7 @@ describe("a server that finds a secret where this machine finds none", () => {
 });
 
 describe("the hourly pulse", () => {
-  it("tells counts and the fingerprints that the server comes to itself, and no text", async () => {
+  it("sends counts and the fingerprints that the server computes as well, and no text", async () => {
     const machine = await startMachine();
     const root = machine.repository("shop", {
       [ERRORS]: `## ⏳ ${entry("2026-11-20", "Login loop").slice(3)}${entry("2026-11-18", "Cart lost", "set path on EVERY cookie")}${entry("2026-11-10", "Rounding", "Whole cents.")}## no date\n`,

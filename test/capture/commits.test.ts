@@ -25,7 +25,7 @@ function commitIn(root: string, path: string, content: string, at: number, ...mo
   return git(root, "rev-parse", "HEAD").trim();
 }
 
-/** Has git make commits as at an instant. */
+/** Lets git make commits with a given time. */
 function gitAt(at: number, root: string, ...args: string[]): void {
   const when = isoInstant(at);
   for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) process.env[name] = when;
@@ -36,7 +36,7 @@ function gitAt(at: number, root: string, ...args: string[]): void {
   }
 }
 
-/** Does something while the machine's git is a line of shell, for which `git` is the real one. */
+/** Runs `work` with a line of shell in place of the machine's git; in that line `git` is the real one. */
 async function withGit(agent: TestAgent, line: string, work: () => Promise<unknown>): Promise<void> {
   const programs = join(agent.home, "programs");
   mkdirSync(programs);
@@ -62,13 +62,13 @@ const editsOn = (agent: TestAgent) =>
     .flatMap(({ document }) => JSON.parse(document).edits as { path: string; commit?: string }[])
     .map(({ path, commit: sha }) => [path, sha]);
 
-it("names the commit of an edit that is written down after the commit was seen", async () => {
+it("names the commit of an edit that is written to the transcript after the commit was seen", async () => {
   const a = await startAgent();
   const cwd = join(a.home, "shop");
   const at = a.server.clock.now();
   a.write("s1", ...turn({ n: 0, cwd, at }));
   const first = commit(a, "src/0.ts", "one", at + 10 * SECOND_MS);
-  // The second prompt stands in the transcript, its edit does not yet; its commit is made.
+  // The transcript holds the second prompt and not yet its edit, whose commit is already made.
   const [prompt, answer, call, result] = turn({ n: 7, cwd, at: at + 20 * SECOND_MS });
   a.write("s1", ...[prompt, answer, call].filter((record) => record !== undefined));
   const second = commit(a, "src/0.ts", "two", at + 30 * SECOND_MS);
@@ -224,7 +224,7 @@ it("asks git for branch and commits of a repository whose references lie in tabl
   git(cwd, "checkout", "--quiet", "-b", "tables");
   const sha = commit(a, "src/0.ts", "one", at + 10 * SECOND_MS);
   const amended = commit(a, "src/0.ts", "two", at + 20 * SECOND_MS, "--amend");
-  // As git writes it; the one that tests run with may know nothing of tables, and is led to what it reads.
+  // The tables are as git writes them. The git of the test may not know them, so it reads a copy without.
   const kept = join(a.home, "kept.git");
   cpSync(join(cwd, ".git"), kept, { recursive: true });
   for (const name of ["logs", "refs"]) rmSync(join(cwd, ".git", name), { recursive: true });
@@ -246,7 +246,7 @@ it("gives a commit to the session whose edits went into it, and not to one whose
   const second = commit(a, "src/0.ts", "two", after(30));
   a.advance(35 * SECOND_MS);
   await a.pass();
-  // An agent may write down what it did a little later.
+  // An agent may write an edit down a little later.
   a.write("s2", ...turn({ session: "s2", n: 7, cwd, at: after(20) }));
   await a.pass();
   const commitsOf = () =>
@@ -258,7 +258,7 @@ it("gives a commit to the session whose edits went into it, and not to one whose
     ["src/0.ts", first],
     ["src/0.ts", second],
   ]);
-  // Nobody's edit is known to have gone in: a person may have committed the rest of either.
+  // No session's edit is known to be in it: a person may have committed the rest of either.
   const third = commit(a, "src/0.ts", "three", after(40));
   a.advance(70 * SECOND_MS);
   await a.pass();
@@ -302,7 +302,7 @@ it.each([
   expect(readFileSync(log, "utf8")).toHaveLength(calls);
 });
 
-it("costs little in a work tree of many agents and commits, though each could be anyone's", {
+it("costs little in a work tree of many agents and commits, each of which could be of any session", {
   timeout: 120_000,
 }, async () => {
   const a = await startAgent();
@@ -312,7 +312,7 @@ it("costs little in a work tree of many agents and commits, though each could be
   const output = "what the tests say ".repeat(800);
   for (const session of ["s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"])
     for (let n = 0; n < 100; n++) a.write(session, ...turn({ session, n, at: at + n, cwd, output }));
-  // As long as they go on with the same files, each commit is the last one's that edited them.
+  // While sessions edit the same files, each commit belongs to the one that edited them last.
   const seconds = Array.from({ length: 40 }, (_, i) => Math.floor(at / SECOND_MS) + 20 + 20 * i);
   for (const [n, second] of seconds.entries())
     a.write("s1", ...turn({ session: "s1", n: 700 + 7 * n, at: second * SECOND_MS - 8 * SECOND_MS, cwd, output }));
@@ -334,7 +334,7 @@ it("costs little in a work tree of many agents and commits, though each could be
   expect((user + system) / 1000).toBeLessThan(500);
 });
 
-it("knows a session's commit again once it is rebased or picked for another branch, and answers for its lines", async () => {
+it("recognises a session's commit once it is rebased or picked for another branch, and answers for its lines", async () => {
   const a = await startAgent();
   const at = a.server.clock.now();
   const after = (seconds: number) => at + seconds * SECOND_MS;
@@ -375,7 +375,7 @@ it("knows a session's commit again once it is rebased or picked for another bran
   expectAgreement(a);
 });
 
-it("names the commit of a conflict that a session solved while another's work was rebased, which stays that one's, too", async () => {
+it("gives a rebased commit to the session that solved its conflict, and still to the one that made it", async () => {
   const a = await startAgent();
   const cwd = realpathSync(join(a.home, "shop"));
   const at = a.server.clock.now() - 2 * 60 * MINUTE_MS;
@@ -405,7 +405,7 @@ it("names the commit of a conflict that a session solved while another's work wa
   expectAgreement(a);
 });
 
-it("knows a session's commits again under a title that they got while they were rebased", async () => {
+it("recognises a session's commits under a title that they got while they were rebased", async () => {
   const a = await startAgent();
   const shop = realpathSync(join(a.home, "shop"));
   const after = (seconds: number) => a.server.clock.now() + seconds * SECOND_MS;
@@ -421,7 +421,7 @@ it("knows a session's commits again under a title that they got while they were 
   expect(commitsOf(a)).toEqual([...made, rebased[0], expect.any(String), rebased[1]]);
 });
 
-it("gives a commit that several sessions' were melted into while they were rebased to each of them, and to no other's", async () => {
+it("gives a commit into which a rebase squashed those of several sessions to each of them, and to no other", async () => {
   const a = await startAgent();
   const shop = realpathSync(join(a.home, "shop"));
   const after = (seconds: number) => a.server.clock.now() + seconds * SECOND_MS;
@@ -429,7 +429,7 @@ it("gives a commit that several sessions' were melted into while they were rebas
   git(shop, "checkout", "-q", "-b", "feature");
   const ask = (session: string, n: number) =>
     a.write(session, ...turn({ session, n, cwd: shop, at: after(n * 60), prompt: `Set ${n}` }));
-  // The last one's commit is rebased by itself, and the one before the branch is no part of it.
+  // The last session's commit is rebased by itself, and the commit before the branch is no part of it.
   const made = ["s1", "s2", "s3", "s4"].map((session, n) => {
     ask(session, n);
     return commit(a, `src/${n}.ts`, `Set ${n}`, after(n * 60 + 10));
@@ -501,7 +501,7 @@ it("gives a commit that a branch was squashed into hours later to each session o
   expectAgreement(a);
 });
 
-it("knows a session's commit again that was mailed and applied on another branch", async () => {
+it("recognises a session's commit that was mailed and applied on another branch", async () => {
   const a = await startAgent();
   const at = a.server.clock.now();
   const shop = realpathSync(join(a.home, "shop"));
@@ -518,7 +518,7 @@ it("knows a session's commit again that was mailed and applied on another branch
   expect(commitsOf(a)).toEqual([made, git(shop, "rev-parse", "main").trim()]);
 });
 
-it("names files of other work trees of the repository as that does, and finds the commits that were made there", async () => {
+it("names files in other work trees as the repository does, and finds the commits that were made there", async () => {
   const a = await startAgent();
   const at = a.server.clock.now();
   const after = (seconds: number) => at + seconds * SECOND_MS;
@@ -552,7 +552,7 @@ it("names files of other work trees of the repository as that does, and finds th
   expectAgreement(a);
 });
 
-it("puts what was done in a work tree that is gone down to its repository, and nobody's commits to that", async () => {
+it("puts what was done in a removed work tree down to its repository, and gives it no commits of others", async () => {
   const a = await startAgent();
   const after = (seconds: number) => a.server.clock.now() + seconds * SECOND_MS;
   const shop = realpathSync(join(a.home, "shop"));
@@ -599,7 +599,7 @@ it("starts no program that a repository names, and fetches nothing that it lacks
   expect(existsSync(ran)).toBe(false);
 });
 
-it("has what a sub-agent edited, also where a commit holds it", async () => {
+it("names what a sub-agent edited, also where a commit holds it", async () => {
   const a = await startAgent();
   const cwd = join(a.home, "shop");
   const at = a.server.clock.now();

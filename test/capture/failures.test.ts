@@ -87,7 +87,7 @@ describe("a server that cannot take it now", () => {
   );
 });
 
-describe("what waits at once", () => {
+describe("a batch", () => {
   const html = { "content-type": "text/html" };
 
   it.each([
@@ -101,31 +101,34 @@ describe("what waits at once", () => {
       () => new Response("<h1>413</h1>", { status: 413, headers: html }),
       "a proxy on the way to the server takes less at once than this (413)",
     ],
-  ])("and is %s goes in pieces; what is in no piece waits, and holds nothing else up", async (_, refuse, reason) => {
-    const a = await startAgent();
-    const at = a.server.clock.now();
-    const work = (n: number, said: object) => turn({ session: `s${n}`, n, cwd: `${a.home}/shop`, at, ...said });
-    for (let n = 0; n < 12; n++) a.write(`s${n}`, ...work(n, { output: "word ".repeat(20_000) }));
-    // A session's prompts go together.
-    for (let n = 12; n < 32; n++) a.write("s12", ...work(12, { n, prompt: `${n} ${"plan ".repeat(3_200)}` }));
-    a.work("s13", 1, 99);
-    a.server.between = (_, answer, body) => (body.length > 150 * 1024 ? refuse() : answer());
-    expect(await a.pass()).toMatchObject({ stopped: reason });
-    expect(readStatus(a.capture)).toMatchObject({
-      waiting: { sessions: 1, entries: 0 },
-      rejected: 0,
-      trouble: { reason },
-    });
-    const { sessions, spans } = heldOf(a.server, deviceOf(a));
-    expect(sessions).toHaveLength(14);
-    expect(spans.filter(({ session }) => session !== "s12")).toHaveLength(39);
-    expect(a.server.asked).toContain("/api/telemetry/heartbeat");
-    a.server.between = undefined;
-    a.advance(MINUTE_MS);
-    expect(await a.pass({})).toMatchObject({ stopped: undefined });
-    expectAgreement(a);
-    expect(JSON.parse(heldOf(a.server, deviceOf(a)).sessions[4]?.document ?? "").prompts).toHaveLength(20);
-  });
+  ])(
+    "that is %s is sent in pieces; what fits into no piece waits, and holds nothing else up",
+    async (_, refuse, reason) => {
+      const a = await startAgent();
+      const at = a.server.clock.now();
+      const work = (n: number, said: object) => turn({ session: `s${n}`, n, cwd: `${a.home}/shop`, at, ...said });
+      for (let n = 0; n < 12; n++) a.write(`s${n}`, ...work(n, { output: "word ".repeat(20_000) }));
+      // A session's prompts are sent together.
+      for (let n = 12; n < 32; n++) a.write("s12", ...work(12, { n, prompt: `${n} ${"plan ".repeat(3_200)}` }));
+      a.work("s13", 1, 99);
+      a.server.between = (_, answer, body) => (body.length > 150 * 1024 ? refuse() : answer());
+      expect(await a.pass()).toMatchObject({ stopped: reason });
+      expect(readStatus(a.capture)).toMatchObject({
+        waiting: { sessions: 1, entries: 0 },
+        rejected: 0,
+        trouble: { reason },
+      });
+      const { sessions, spans } = heldOf(a.server, deviceOf(a));
+      expect(sessions).toHaveLength(14);
+      expect(spans.filter(({ session }) => session !== "s12")).toHaveLength(39);
+      expect(a.server.asked).toContain("/api/telemetry/heartbeat");
+      a.server.between = undefined;
+      a.advance(MINUTE_MS);
+      expect(await a.pass({})).toMatchObject({ stopped: undefined });
+      expectAgreement(a);
+      expect(JSON.parse(heldOf(a.server, deviceOf(a)).sessions[4]?.document ?? "").prompts).toHaveLength(20);
+    },
+  );
 });
 
 describe("a batch that is refused", () => {
@@ -138,7 +141,7 @@ describe("a batch that is refused", () => {
   };
 
   it.each([400, 413])(
-    "with %i is halved; the entry at fault is kept here, and its number holds a note",
+    "with %i is halved; the entry at fault stays here, and a note is sent under its number",
     async (status) => {
       const a = await startAgent();
       a.work("s1", 3);
@@ -194,7 +197,7 @@ describe("a batch that is refused", () => {
     expectAgreement(a);
   });
 
-  it("by something that is not Reckon is not refused: it waits", async () => {
+  it("by something that is not Reckon does not count as refused, and waits", async () => {
     for (const status of [400, 401, 403, 404, 422]) {
       const a = await startAgent();
       a.work("s1", 1);
@@ -209,21 +212,26 @@ describe("a batch that is refused", () => {
     }
   });
 
-  it.each([404, 405, 409, 422])("with %i, which says nothing of its content, waits and is told", async (status) => {
-    const a = await startAgent();
-    a.work("s1", 1);
-    a.server.between = (path, answer) =>
-      path === INGEST ? Response.json({ error: "odd" }, { status, headers: { "service-api-version": "1" } }) : answer();
-    expect(await a.pass()).toMatchObject({ stopped: "odd" });
-    expect(readStatus(a.capture)).toMatchObject({ rejected: 0, waiting: { entries: 3 }, trouble: { reason: "odd" } });
-    a.server.between = undefined;
-    await a.pass();
-    expectAgreement(a);
-  });
+  it.each([404, 405, 409, 422])(
+    "with %i, which does not concern its content, waits, and the reason is told",
+    async (status) => {
+      const a = await startAgent();
+      a.work("s1", 1);
+      a.server.between = (path, answer) =>
+        path === INGEST
+          ? Response.json({ error: "odd" }, { status, headers: { "service-api-version": "1" } })
+          : answer();
+      expect(await a.pass()).toMatchObject({ stopped: "odd" });
+      expect(readStatus(a.capture)).toMatchObject({ rejected: 0, waiting: { entries: 3 }, trouble: { reason: "odd" } });
+      a.server.between = undefined;
+      await a.pass();
+      expectAgreement(a);
+    },
+  );
 });
 
 describe("a token that is refused", () => {
-  it("by a server that was started on other data by mistake is taken again an hour later", async () => {
+  it("by a server that was started on other data by mistake is tried again an hour later", async () => {
     const a = await startAgent();
     a.work("s1", 2);
     await a.pass();
@@ -294,7 +302,7 @@ describe("a tier that does not include a kind", () => {
   it.each([
     ["telemetryIngest", INGEST, { entries: 0, spans: 6 }],
     ["agentTracesIngest", TRACES, { entries: 6, spans: 0 }],
-  ])("lets it rest for a day (%s), and the other goes on", async (operationId, path, held) => {
+  ])("lets that kind rest for a day (%s), and goes on with the other", async (operationId, path, held) => {
     const a = await startAgent();
     a.work("s1", 2);
     await a.server.fault(operationId, 402);
@@ -344,7 +352,7 @@ describe("a token's replacement", () => {
     expect(tokenOf(a)).not.toBe(first);
   });
 
-  it("that was lost on its way (409) needs a person, and loses nothing", async () => {
+  it("whose reply was lost (409) needs a person, and loses nothing", async () => {
     const a = await startAgent();
     a.work("s1", 1);
     await a.pass();
@@ -387,7 +395,7 @@ describe("a reply that does not come", () => {
       const isLost = asked === path && lost < 2;
       const reply = await answer();
       if (!isLost) return reply;
-      // The second is the first that stores: a stream is asked for its state before.
+      // The first request only asks for the stream's state; the second is the first that stores.
       lost++;
       return new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }), {
         headers: reply.headers,

@@ -92,10 +92,10 @@ describe("a transcript", () => {
     expectAgreement(a);
   });
 
-  it("whose last line has no end yet is read up to it; a record that is whole without one is taken, once", async () => {
+  it("is read up to a last line that has no end yet; a record that is whole without one is taken, once", async () => {
     const a = await startAgent();
     const text = textOf(workOf(a, "s1", 2));
-    // Behind a brace that does not end it.
+    // Cut behind a brace that does not end the record.
     const cut = text.lastIndexOf("}", text.length - 3) + 1;
     a.write("s1", text.slice(0, cut));
     expect(await a.pass()).toMatchObject({ recorded: 11 });
@@ -123,7 +123,7 @@ describe("a transcript", () => {
     expect(readStatus(a.capture).unknown).toEqual([{ agent: "claude-code", kind: "vision", count: 1 }]);
   });
 
-  it("with a line of 20 MB, with NUL bytes and with bytes that are not UTF-8 is read around them", async () => {
+  it("with a line of 20 MB, NUL bytes or bytes that are not UTF-8 is read around them", async () => {
     const a = await startAgent();
     const path = a.write("s1", ...workOf(a, "s1", 1));
     appendFileSync(path, `{"type":"user","x":"${"y".repeat(20 * 1024 * 1024)}"}\n`);
@@ -148,7 +148,7 @@ describe("a transcript", () => {
     expect(await a.pass()).toMatchObject({ recorded: 0 });
   });
 
-  it("is not followed where it is a link, nor waited for where it is a pipe; both name nothing else", async () => {
+  it("that is a link is not followed, and one that is a pipe is not waited for", async () => {
     const a = await startAgent();
     const secret = join(a.home, "elsewhere.jsonl");
     writeFileSync(secret, textOf(workOf(a, "s9", 2)));
@@ -158,7 +158,7 @@ describe("a transcript", () => {
     symlinkSync(dirname(secret), join(dirname(dirname(path)), "linked"));
     expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
     expect(promptsOf(a)).toEqual(["Do s1-0"]);
-    // One that becomes a link or a pipe once it was looked at.
+    // A file that becomes a link or a pipe after it was looked at.
     rmSync(path);
     symlinkSync(secret, path);
     expect(await a.pass()).toMatchObject({ recorded: 0 });
@@ -181,13 +181,13 @@ describe("a transcript", () => {
     expectAgreement(a);
   });
 
-  it("that is gone when it is opened holds up no other", async () => {
+  it("that is gone when it is opened holds up no others", async () => {
     const a = await startAgent();
     for (let i = 0; i < 5; i++) a.write(`s${i}`, ...workOf(a, `s${i}`, 1));
     const result = a.pass({
       force: true,
       onProgress: () => {
-        // Once the first was read.
+        // After the first was read.
         rmSync(a.path("s3"), { force: true });
       },
     });
@@ -195,7 +195,7 @@ describe("a transcript", () => {
     expectAgreement(a);
   });
 
-  it("compressed with Zstandard says what it said before, and is read where it is damaged as far as that goes", async () => {
+  it("that is compressed with Zstandard adds nothing that was read before, and is read as far as it is undamaged", async () => {
     const a = await startAgent();
     const folder = join(a.home, ".codex/archived_sessions");
     mkdirSync(folder, { recursive: true });
@@ -219,7 +219,7 @@ describe("a transcript", () => {
     writeFileSync(`${path}.zst`, zstdCompressSync(text));
     rmSync(path);
     expect(await a.pass()).toMatchObject({ recorded: 0, unreadable: [] });
-    // The last line may have no end.
+    // The last line may lack its end.
     const more = JSON.stringify(record(3, "event_msg", { type: "user_message", message: "And that" }));
     writeFileSync(`${path}.zst`, zstdCompressSync(text + more));
     expect((await a.pass())?.recorded).toBeGreaterThan(0);
@@ -228,7 +228,7 @@ describe("a transcript", () => {
     expectAgreement(a);
   });
 
-  it("of an agent that numbers nothing is gone on with where it was left, and begun anew where it was written anew", async () => {
+  it("without record numbers is continued where reading stopped, and read anew where it was written anew", async () => {
     const a = await startAgent();
     const folder = join(a.home, ".codex/sessions");
     mkdirSync(folder, { recursive: true });
@@ -247,7 +247,7 @@ describe("a transcript", () => {
     expect(await a.pass()).toMatchObject({ recorded: 0 });
   });
 
-  it("that was copied by a fork, moved or linked a second time says nothing new", async () => {
+  it("that was copied by a fork, moved or linked a second time adds nothing", async () => {
     const a = await startAgent();
     const path = a.write("s1", ...workOf(a, "s1", 3));
     await a.pass();
@@ -261,7 +261,7 @@ describe("a transcript", () => {
     expectAgreement(a);
   });
 
-  it("of a fork's fork names the one that it was made from, which an agent says on the copies alone", async () => {
+  it("of a fork's fork names its direct origin, which the agent writes on the copied records alone", async () => {
     const a = await startAgent();
     const [first, second, third] = ["s1", "s2", "s3"].map((session, i) => workOf(a, session, 1, i * 10));
     const copied = (records: readonly object[] = [], to: string, from: string) =>
@@ -287,7 +287,7 @@ describe("a transcript", () => {
     ]);
   });
 
-  it("that was forked keeps what is its own where both were copied to another machine, in either order", async () => {
+  it("that was forked keeps its own part where both files were copied to another machine, in either order", async () => {
     for (const names of [
       ["s1", "s2"],
       ["s2", "s1"],
@@ -302,7 +302,7 @@ describe("a transcript", () => {
         a.write(name, texts[name] as string);
         return statSync(a.path(name)).birthtimeMs;
       });
-      // A file system counts in steps of some milliseconds.
+      // File systems count times of birth in steps of some milliseconds.
       for (const [, name = ""] = names; born[1] === born[0]; born[1] = statSync(a.path(name)).birthtimeMs) {
         rmSync(a.path(name));
         a.write(name, texts[name] as string);
@@ -329,7 +329,7 @@ describe("reading in pieces", () => {
     const bytes = Buffer.from(text);
     const ends = [...text.matchAll(/\n/g)].map(({ index }) => Buffer.byteLength(text.slice(0, index + 1)));
     const inPieces = async (cuts: readonly number[]) => {
-      // So many machines are not connected within an hour.
+      // The quota does not let so many machines connect within an hour.
       whole.advance(60 * MINUTE_MS);
       const a = await startAgent({ server: whole.server });
       const own = Buffer.from(text.replaceAll(whole.home, a.home));

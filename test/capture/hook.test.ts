@@ -34,7 +34,7 @@ const startsInstead = (text: string, word: string) =>
 async function edit({ capture, home }: TestAgent, chars: number): Promise<void> {
   const { hook, spool } = capture.places;
   writeHookScript(capture.machine, capture.places);
-  // Passes are the test's own matter.
+  // The test runs passes itself.
   writeFileSync(hook, startsInstead(readFileSync(hook, "utf8"), ":"));
   const root = join(home, "shop");
   const file = join(root, "a.ts");
@@ -50,7 +50,7 @@ async function edit({ capture, home }: TestAgent, chars: number): Promise<void> 
     .toHaveLength(1);
 }
 
-it("an edit of a long file arrives, though only Cursor's hook tells of it", async () => {
+it("an edit of a long file arrives, although only Cursor's hook reports it", async () => {
   const a = await startAgent();
   await edit(a, 900_000);
   await a.pass();
@@ -59,7 +59,7 @@ it("an edit of a long file arrives, though only Cursor's hook tells of it", asyn
   expect(readdirSync(a.capture.places.spool)).toEqual([]);
 });
 
-it("rings where an agent gives it no standard input, and where that is never closed", async () => {
+it("leaves a note where an agent gives it no standard input, and where that is never closed", async () => {
   const a = await startAgent();
   const { hook, spool } = a.capture.places;
   writeHookScript(a.capture.machine, a.capture.places);
@@ -76,14 +76,14 @@ it("rings where an agent gives it no standard input, and where that is never clo
   await rung(2);
 });
 
-it("starts one program for the hooks of one second, whose notes it hears all", async () => {
+it("starts one program for the hooks of one second, which reads all of their notes", async () => {
   const a = await startAgent();
   const { hook, spool } = a.capture.places;
   const started = join(a.home, "started");
   writeFileSync(join(a.home, "program"), `#!/bin/sh\necho started >>${shellQuoted(started)}\n`, { mode: 0o700 });
   writeHookScript(a.capture.machine, a.capture.places);
   writeFileSync(hook, startsInstead(readFileSync(hook, "utf8"), shellQuoted(join(a.home, "program"))));
-  // Closes with the last of what the hook leaves behind.
+  // The pipe closes with the last process that the hook leaves behind.
   const ring = () =>
     once(spawn("sh", [hook, "codex", "Stop"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] }), "close");
   const starts = () => (existsSync(started) ? readFileSync(started, "utf8").split("\n").length - 1 : 0);
@@ -93,14 +93,14 @@ it("starts one program for the hooks of one second, whose notes it hears all", a
   await ring();
   expect(readdirSync(spool)).toHaveLength(121);
   expect(starts()).toBe(0);
-  // Heard, or never finished, they have nobody come.
+  // Notes that were read, or never finished, do not count as a program that is on its way.
   for (const [i, path] of others("").entries()) renameSync(path, path + (i % 2 ? ".heard" : ".tmp"));
   for (const name of readdirSync(spool).filter((each) => each.endsWith("-Stop"))) rmSync(join(spool, name));
   await ring();
   expect(starts()).toBe(1);
 });
 
-it("leaves nothing once the program is gone but what Cursor says, which a new one takes", async () => {
+it("keeps nothing once the program is gone except what Cursor says, which a new program reads", async () => {
   const a = await startAgent();
   const { hook, spool, briefings } = { ...a.capture.places, briefings: join(a.capture.places.home, "briefings") };
   const folder = join(a.home, "shop");
@@ -134,7 +134,7 @@ it("a note that is too long to be read is counted", async () => {
   expect(readdirSync(a.capture.places.spool)).toEqual([]);
 });
 
-it("a note that cannot be read is counted, and keeps none of what comes after it", async () => {
+it("a note that cannot be read is counted, and holds up none that comes after it", async () => {
   const a = await startAgent();
   const { spool } = a.capture.places;
   // As one that another user wrote, whoever runs this test.
@@ -169,7 +169,7 @@ it("an edit that two hooks tell of, the person's own and the one for all people,
   say(now + 5);
   await a.pass();
   expect(counted()).toBe(1);
-  // Heard by the next pass alone.
+  // Only the next pass reads this one.
   say(now + 900);
   await a.pass();
   expect(counted()).toBe(1);
@@ -195,14 +195,14 @@ it.each([{}, { XDG_STATE_HOME: "" }, { XDG_STATE_HOME: "my state" }])(
   },
 );
 
-it("is called on Windows in the form that the agent's shell takes, and is known again in whatever form it stands", async () => {
+it("is called on Windows in the form that the agent's shell takes, and is recognised in either form", async () => {
   const a = await startAgent();
   const command = hookCommand({ ...a.capture.machine, platform: "win32" }, a.capture.places);
   const inBash = (line: string) => execFileSync("/bin/bash", ["-c", line], { env: { PATH: "" }, encoding: "utf8" });
   expect(inBash(`printf '%s ' ${command.line("claude-code", "Stop")}`)).toMatch(
     /^.*node .*agent hook claude-code Stop $/,
   );
-  // PowerShell takes what begins with a quote for a text, and runs it after an ampersand.
+  // PowerShell takes a quoted path for a text, and runs it after an ampersand.
   expect(command.line("gemini-cli", "SessionEnd")).toMatch(
     /^& '(?:[^']|'')+' (?:'(?:[^']|'')+' )*'agent' 'hook' gemini-cli SessionEnd$/,
   );
@@ -218,14 +218,14 @@ it("is called on Windows in the form that the agent's shell takes, and is known 
   expect(existsSync("nul")).toBe(false);
 });
 
-it("that starts a program which is elsewhere by now, or is gone itself, is told by the doctor", async () => {
+it("is reported by the doctor when its program has moved, or when the hook itself is gone", async () => {
   const a = await startAgent();
   const { hook } = a.capture.places;
   const told = async () => (await examine(a.capture)).filter(({ name }) => name === "hook: Claude Code");
   mkdirSync(join(a.home, ".claude"), { recursive: true });
   installHooks(a.capture, ["claude-code"]);
   expect(await told()).toMatchObject([{ state: "ok" }]);
-  // An update put it into another folder, with a sign in its name that shells must be kept from.
+  // An update moved the program into another folder, whose name needs quoting.
   const gone = join(a.home, "Kim's programs 1.2", "reckon");
   writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(PROGRAM, shellQuoted(gone)));
   expect(await told()).toMatchObject([{ state: "warning", message: expect.stringContaining(`starts ${gone}, and`) }]);

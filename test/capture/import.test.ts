@@ -8,7 +8,7 @@ import { reckon } from "../faults/support/process.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
 import { textOf, turns } from "../support/turns.ts";
 
-it("of a folder goes on behind what cannot be read, and says what that was", async () => {
+it("an import of a folder goes on behind files that cannot be read, and names them", async () => {
   const a = await startAgent();
   await a.pass();
   const folder = join(a.home, "elsewhere");
@@ -37,13 +37,13 @@ it("of a folder goes on behind what cannot be read, and says what that was", asy
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s1", "s3"]);
 });
 
-it.skipIf(process.getuid?.() === 0)("goes on behind a folder that is closed", async () => {
+it.skipIf(process.getuid?.() === 0)("an import goes on behind a folder that is closed", async () => {
   const a = await startAgent();
   await a.pass();
   const folder = join(a.home, "elsewhere");
   mkdirSync(folder);
   mkdirSync(join(folder, "a"), { mode: 0 });
-  // What may not be looked into cannot be removed either.
+  // A folder that may not be looked into cannot be removed either.
   onTestFinished(() => chmodSync(join(folder, "a"), 0o700));
   writeFileSync(join(folder, "b.jsonl"), textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop"))));
   const results = await importTranscripts(a.capture, [folder], undefined, () => {});
@@ -53,7 +53,7 @@ it.skipIf(process.getuid?.() === 0)("goes on behind a folder that is closed", as
   ]);
 });
 
-it("exits with 1 where something could not be read or sent", async () => {
+it("an import exits with 1 where something could not be read or sent", async () => {
   const a = await startAgent();
   await a.pass();
   const file = join(a.home, "a.jsonl");
@@ -68,7 +68,7 @@ it("exits with 1 where something could not be read or sent", async () => {
   expect(await run(file)).toBe(1);
 });
 
-it("and what waits are counted by the doctor as people count", async () => {
+it('the doctor says "1 minute" and "1 kind", in the singular', async () => {
   const a = await startAgent();
   await a.pass();
   a.advance(MINUTE_MS);
@@ -79,7 +79,7 @@ it("and what waits are counted by the doctor as people count", async () => {
   expect(messages.filter((message) => /\b1 (?:minutes|entries|sessions|days|kinds)\b/.test(message))).toEqual([]);
 });
 
-it("reads of this machine's own transcripts nothing of a pause, and all of others'", async () => {
+it("an import skips pauses in this machine's own transcripts, and none in those of others", async () => {
   const a = await startAgent({ since: 0 });
   await a.pass();
   a.work("s1", 1);
@@ -104,7 +104,7 @@ it("reads of this machine's own transcripts nothing of a pause, and all of other
   expect(prompts.filter(Boolean).sort()).toEqual(["Do ci-0", "Do s1-0"]);
 });
 
-it("reads of this machine's own transcripts nothing of a pause, nor twice what it read, after four months in another place", async () => {
+it("an import of this machine's own transcripts from another place skips pauses and what was read four months ago", async () => {
   const a = await startAgent();
   a.work("s1", 1);
   await a.pass();
@@ -119,7 +119,7 @@ it("reads of this machine's own transcripts nothing of a pause, nor twice what i
   }
   a.work("s2", 1);
   await a.pass();
-  // As a home folder that was copied to another disk.
+  // As when a home folder was copied to another disk.
   for (const session of ["s1", "s2"]) copyFileSync(a.path(session), a.path(`copy of ${session}`));
   a.work("s3", 1);
   await importTranscripts(a.capture, [dirname(a.path("s1"))], undefined, () => {});
@@ -128,7 +128,7 @@ it("reads of this machine's own transcripts nothing of a pause, nor twice what i
   expect(prompts.filter(Boolean).sort()).toEqual(["Do s1-0", "Do s2-0", "Do s3-0"]);
 });
 
-it("reads the first record of a file that begins with a byte order mark", async () => {
+it("an import reads the first record of a file that begins with a byte order mark", async () => {
   const a = await startAgent();
   await a.pass();
   const path = join(a.home, "ci.jsonl");
@@ -136,7 +136,7 @@ it("reads the first record of a file that begins with a byte order mark", async 
   expect(await importTranscripts(a.capture, [path], undefined, () => {})).toMatchObject([{ recorded: 6 }]);
 });
 
-it("gives a fork what is its own, whatever its file is called and in whatever order the two were copied", async () => {
+it("an import gives a fork its own part, whatever its file is called and in whatever order the two were copied", async () => {
   const a = await startAgent();
   await a.pass();
   const folder = join(a.home, "elsewhere");
@@ -165,7 +165,7 @@ it("gives a fork what is its own, whatever its file is called and in whatever or
   ]);
 });
 
-it("waits for the pass that is running, which holds rows of the same sessions", async () => {
+it("an import waits for the pass that is running, which holds rows of the same sessions", async () => {
   const a = await startAgent();
   const { machine, clock, log } = a.capture;
   a.work("s1", 2);
@@ -191,7 +191,7 @@ it("waits for the pass that is running, which holds rows of the same sessions", 
   expectAgreement(a);
 });
 
-it("waits where more than the outbox takes is to be sent, and goes on once the server has taken it", async () => {
+it("an import waits where more is to be sent than the outbox takes, and goes on once the server has taken it", async () => {
   const a = await startAgent();
   await a.pass();
   const folder = join(a.home, "elsewhere");
@@ -216,7 +216,7 @@ it("waits where more than the outbox takes is to be sent, and goes on once the s
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(names);
 });
 
-it("says of a transcript in UTF-16 what it is", async () => {
+it("an import says of a transcript in UTF-16 what it is", async () => {
   const a = await startAgent();
   await a.pass();
   const path = join(a.home, "a.jsonl");
@@ -228,7 +228,7 @@ it("says of a transcript in UTF-16 what it is", async () => {
     ]);
 });
 
-it("names the files of a transcript from Windows by its folder, as of one from anywhere else", async () => {
+it("an import names the files of a transcript from Windows by its folder, as of one from anywhere else", async () => {
   const a = await startAgent();
   await a.pass();
   const file = join(a.home, "a.jsonl");

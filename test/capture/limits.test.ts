@@ -18,7 +18,7 @@ import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent } from "../suppo
 import { makeRepository, turn, turns } from "../support/turns.ts";
 
 describe("an outbox that is full", () => {
-  it("stops reading and says so; offsets wait, and it goes on once the server took something", async () => {
+  it("stops reading and says so; positions in files stay, and it goes on once the server took something", async () => {
     const a = await startAgent();
     const options = { force: true, maxOutboxBytes: 20_000 };
     await a.pass();
@@ -31,7 +31,7 @@ describe("an outbox that is full", () => {
     expect(readStatus(a.capture).isFull).toBe(true);
     expect(await a.pass(options)).toMatchObject({ recorded: 0, quiet: "outbox-full" });
     await a.server.plug();
-    // All in one pass: what is full is sent first.
+    // All in one pass, because a full outbox is sent first.
     const after = await a.pass(options);
     expect(after).toMatchObject({ quiet: undefined, recorded: 720 - recorded });
     expectAgreement(a);
@@ -88,7 +88,7 @@ it("room that was taken once is given back when what was sent is forgotten", asy
   expectAgreement(a);
 });
 
-it("of what the server refused for good the newest hundred are kept, for four months", async () => {
+it("the newest hundred that the server refused for good are kept, for four months", async () => {
   const a = await startAgent();
   a.server.between = (path, answer) =>
     path === "/api/agent-traces/ingest"
@@ -103,7 +103,7 @@ it("of what the server refused for good the newest hundred are kept, for four mo
   expect([kept(), readStatus(a.capture).rejected]).toEqual([[], 0]);
 });
 
-it("sessions that went on today are found without a look at those of years", async () => {
+it("sessions that went on today are found without a look at those of earlier years", async () => {
   const a = await startAgent();
   const { rows, transact } = a.capture;
   const long = { agent: "codex", repo: "", head: JSON.stringify({ title: "word ".repeat(2_000) }), revision: 0 };
@@ -133,7 +133,7 @@ describe("a clock", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(18);
   });
 
-  it("that was a year ahead when the machine was connected is no reason to read nothing until then", async () => {
+  it("that was a year ahead when the machine was connected does not stop reading until then", async () => {
     const a = await startAgent();
     a.server.clock.jump(365 * DAY_MS);
     await a.connect();
@@ -145,7 +145,7 @@ describe("a clock", () => {
     expectAgreement(a);
   });
 
-  it("that goes back does not hold up a server that was put off", async () => {
+  it("that goes back does not hold up sending to a server whose next try was put off", async () => {
     const a = await startAgent();
     a.work("s1", 1);
     await a.server.unplug();
@@ -183,7 +183,7 @@ describe("a clock", () => {
     };
   }
 
-  it("that ran ahead and was put right finds what a database of sessions holds since", async () => {
+  it("that ran ahead and was put right misses nothing in a database of sessions", async () => {
     const a = await startAgent();
     const say = startOpencode(a);
     a.server.clock.jump(DAY_MS);
@@ -194,21 +194,21 @@ describe("a clock", () => {
     await a.pass();
     a.advance(DAY_MS - 10 * MINUTE_MS);
     say("nearly there");
-    // Nothing looks until the clock is past where it had been.
+    // Nothing is looked for until the clock is past where it had been.
     a.advance(20 * MINUTE_MS);
     await a.pass();
     expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["ahead", "nearly there", "put right"]);
     expectAgreement(a);
   });
 
-  it("that was behind for a while finds what a database of sessions got meanwhile", async () => {
+  it("that was behind for a while misses nothing that a database of sessions got meanwhile", async () => {
     const a = await startAgent();
     const say = startOpencode(a);
     say("before");
     await a.pass();
     a.server.clock.jump(-DAY_MS);
     say("behind");
-    // Nothing looks until the clock is right again.
+    // Nothing is looked for until the clock is right again.
     a.server.clock.jump(DAY_MS + 10 * MINUTE_MS);
     await a.pass();
     expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["before", "behind"]);
@@ -221,13 +221,13 @@ describe("a clock", () => {
     a.work("s1", 2);
     a.advance(MINUTE_MS);
     await a.pass();
-    // A token that seems to be expired is not given up by the machine itself.
+    // The machine does not give up a token that seems to have expired.
     await a.server.unplug();
     a.server.clock.jump(365 * DAY_MS);
     await a.pass({});
     a.server.clock.jump(-365 * DAY_MS);
     await a.server.plug();
-    // Written anew elsewhere, as a folder that was brought back from a backup.
+    // Written anew elsewhere, like a folder that was brought back from a backup.
     const text = readFileSync(path, "utf8");
     rmSync(path);
     writeFileSync(path, text);
@@ -252,7 +252,7 @@ describe("a clock", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(18);
   });
 
-  it("past the memory of what was read does not send an old transcript again", async () => {
+  it("that passes the time for which reads are remembered does not send an old transcript again", async () => {
     const a = await startAgent();
     a.work("s1", 2);
     a.advance(MINUTE_MS);
@@ -270,15 +270,15 @@ describe("a clock", () => {
   });
 });
 
-describe("two at once", () => {
-  it("are one pass: the other leaves it to the first, which hears what rang meanwhile", async () => {
+describe("two passes at once", () => {
+  it("are one: the second leaves its work to the first, which reads notes that come meanwhile", async () => {
     const a = await startAgent();
     a.work("s1", 1);
     let isAnswered = false;
     a.server.between = async (_, answer) => {
       if (!isAnswered) {
         isAnswered = true;
-        // A hook calls while the pass runs, for what is written only now.
+        // A hook calls while the pass runs, for what is written only then.
         a.work("s2", 1);
         writeFileSync(join(a.capture.places.spool, "1-1-claude-code-Stop"), "{}");
         expect(await runPass(a.capture, {})).toBeUndefined();
@@ -291,12 +291,12 @@ describe("two at once", () => {
     expectAgreement(a);
   });
 
-  it("say who is in the way: a look finds all while another process writes, a pass that may not write says what to do", async () => {
+  it("show all to a look while another process writes, and tell a pass that may not write what to do", async () => {
     const a = await startAgent();
     a.work("s1", 1);
     await a.pass();
     const before = readStatus(a.capture);
-    // As a process that was stopped within a transaction.
+    // Like a process that was stopped within a transaction.
     const other = new Sqlite(a.capture.places.database);
     other.exec("BEGIN IMMEDIATE");
     a.reopen();
@@ -312,7 +312,7 @@ describe("two at once", () => {
     expectAgreement(a);
   });
 
-  it("a ring during the very last request is heard, too", async () => {
+  it("a note that comes during the very last request is read, too", async () => {
     const a = await startAgent();
     a.work("s1", 1);
     let rung = 0;
@@ -343,7 +343,7 @@ describe("two at once", () => {
     expectAgreement(a);
   });
 
-  it("two machines, and two agents of one, do not mix", async () => {
+  it("two machines, and two agents of one machine, do not mix", async () => {
     const a = await startAgent();
     const b = await startAgent({ server: a.server });
     a.work("s1", 2);
@@ -357,7 +357,7 @@ describe("two at once", () => {
   });
 });
 
-it("transcripts that went are forgotten after four months, and not read again should they come back", async () => {
+it("transcripts that are gone are forgotten after four months, and not read again should they come back", async () => {
   const a = await startAgent();
   a.work("s1", 2);
   a.work("s2", 2);
@@ -377,7 +377,7 @@ it("transcripts that went are forgotten after four months, and not read again sh
   expect(await a.pass()).toMatchObject({ recorded: 0 });
 });
 
-it("sessions whose transcripts went are forgotten after four months; one whose transcript stays goes on with all that it was asked", async () => {
+it("sessions whose transcripts are gone are forgotten after four months; others go on with all of their prompts", async () => {
   const a = await startAgent();
   const [gone, stays] = ["0198c0de-0000-4000-8000-000000000001", "0198c0df-0000-4000-8000-000000000001"] as const;
   a.work(gone, 2);
@@ -406,7 +406,7 @@ it("sessions whose transcripts went are forgotten after four months; one whose t
   expect([flagsOf(a.server), a.server.verify()]).toEqual([{ gaps: 0, rollbacks: 0 }, []]);
 });
 
-it("work trees that went are forgotten after a month, though not by the sessions that began in them", async () => {
+it("work trees that are gone are forgotten after a month, though not by the sessions that began in them", async () => {
   const a = await startAgent();
   const tree = join(a.home, "till");
   makeRepository(tree, "github.com/acme/till");

@@ -10,7 +10,7 @@ const PING = JSON.stringify({
 });
 const FOUND = { jsonrpc: "2.0", id: 7, result: { content: [{ type: "text" }] } };
 
-it("is passed on with the token that the machine has by then, and to the server that it is connected to", async () => {
+it("a message is passed on with the machine's present token, to the server that it is connected to", async () => {
   const a = await startAgent();
   const ask = openBridge(a.capture, {});
   const pinned = openBridge(a.capture, { url: a.server.url });
@@ -30,7 +30,7 @@ it("is passed on with the token that the machine has by then, and to the server 
   expect(a.server.asked).toHaveLength(before);
 });
 
-it("is answered with what to do where the machine was disconnected meanwhile", async () => {
+it("a message is answered with what to do where the machine was disconnected meanwhile", async () => {
   const a = await startAgent();
   const ask = openBridge(a.capture, {});
   rmSync(a.capture.places.credentials);

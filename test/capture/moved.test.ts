@@ -10,7 +10,7 @@ const refusal = (movedTo: unknown) => () =>
 
 const urlOf = (agent: Awaited<ReturnType<typeof startAgent>>) => readCredentials(agent.capture.places)?.url;
 
-/** The address with which the machine is known to be refused, and nothing of it lost. */
+/** Expects the machine to refuse this address, and to lose nothing. */
 async function expectUnmoved(movedTo: unknown, problem: string | RegExp) {
   const server = await startServer();
   const agent = await startAgent({ server });
@@ -23,20 +23,20 @@ async function expectUnmoved(movedTo: unknown, problem: string | RegExp) {
   expect(urlOf(agent)).toBe(server.url);
   expect(readStatus(agent.capture).move?.problem).toMatch(problem);
   expect((await examine(agent.capture)).find(({ name }) => name === "move")?.state).toBe("warning");
-  // Taken back: it goes on as before.
+  // The move is taken back, and the machine goes on as before.
   server.between = undefined;
   agent.advance(DAY_MS / 12);
   expect((await agent.pass()).stopped).toBeUndefined();
   expectAgreement(agent);
 }
 
-it("follows its team to where it is known, and sends there what waits", async () => {
+it("follows its team to a server that knows the machine, and sends there what waits", async () => {
   const agent = await startAgent();
   const { server } = agent;
   agent.work("s1", 3);
   await agent.pass();
   agent.work("s1", 4, 3);
-  // Another address of the same server stands for the other instance, which has what this one had.
+  // A second address of the same server plays the other instance, which has the same data.
   const other = await startServer();
   const bodies: string[] = [];
   other.between = async (path, _answer, body) => {
@@ -54,7 +54,7 @@ it("follows its team to where it is known, and sends there what waits", async ()
     server.between = open;
     return response;
   };
-  // What the old one would not have for a day, the new one has at once.
+  // The old server would not take it for a day; the new one gets it at once.
   notBefore(agent.capture, "telemetry", DAY_MS, "the tier does not include it");
   server.between = refusal(other.url);
   const { stopped } = await agent.pass();
@@ -70,12 +70,12 @@ it("follows its team to where it is known, and sends there what waits", async ()
   expect(heldOf(server, deviceOf(agent)).entries.length).toBeGreaterThan(0);
 });
 
-it("goes nowhere that does not know it, and keeps what waits", async () => {
+it("does not go to a server that does not know the machine, and keeps what waits", async () => {
   const stranger = await startServer();
   await expectUnmoved(stranger.url, /does not know this machine yet/);
 });
 
-it("goes nowhere that nobody answers at, nor where something else does", async () => {
+it("does not go to an address where nobody answers, or something else does", async () => {
   const off = await startServer();
   await off.unplug();
   await expectUnmoved(off.url, /nothing listens/);
@@ -84,14 +84,14 @@ it("goes nowhere that nobody answers at, nor where something else does", async (
   await expectUnmoved(page.url, /something other than Reckon/);
 });
 
-it("goes to no address that is less private, of another kind or none", async () => {
+it("does not go to an address that is less private, of another kind or none", async () => {
   await expectUnmoved("http://other.example", /https/);
   await expectUnmoved("ftp://127.0.0.1/x", /not the address/);
   await expectUnmoved("javascript:alert(1)", /not the address/);
   await expectUnmoved("https://user:secret@other.example", /password/);
 });
 
-it("keeps of an address no more than it shows, however long the server makes it", async () => {
+it("keeps no more of an address than it shows, however long the server makes it", async () => {
   const server = await startServer();
   const off = await startServer();
   await off.unplug();
@@ -108,7 +108,7 @@ it("keeps of an address no more than it shows, however long the server makes it"
   expect(urlOf(agent)).toBe(server.url);
 });
 
-it("goes from https to no http, not even on this machine", async () => {
+it("does not go from https to http, not even on this machine", async () => {
   const server = await startServer();
   const agent = await startAgent({ server });
   const credentials = readCredentials(agent.capture.places);
@@ -132,7 +132,7 @@ it("stays where it was pinned to, and says so", async () => {
   expect([urlOf(agent), other.asked]).toEqual([agent.server.url, []]);
 });
 
-it("follows one hop a pass, and not back and forth", async () => {
+it("follows one move a pass, and does not go back and forth", async () => {
   const agent = await startAgent();
   const [second, third] = [await startServer(), await startServer()];
   agent.server.between = refusal(second.url);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 
-/** A user without an entry. */
+/** A user id without an entry. */
 const SOMEBODY = 54_321;
 
 const cannot = process.getuid?.() === 0 ? false : "other users need root";
@@ -19,7 +19,7 @@ function folderOf(uid: number): string {
 const reckon = (args: readonly string[], cwd: string, env: Record<string, string>, uid = 0) =>
   spawnSync(process.execPath, [MAIN, ...args], { cwd, uid, gid: uid, encoding: "utf8", env: { PATH: "/bin", ...env } });
 
-it.skipIf(cannot)("with sudo in a person's home folder leaves nothing of root's there", () => {
+it.skipIf(cannot)("sudo in a person's home folder leaves nothing of root's there", () => {
   const home = folderOf(SOMEBODY);
   const sudo = { HOME: home, SUDO_UID: String(SOMEBODY), SUDO_USER: "kim" };
   for (const args of [["connect", "http://127.0.0.1:9", "CODE", "--yes"], ["pause"], ["status"]]) {
@@ -27,12 +27,12 @@ it.skipIf(cannot)("with sudo in a person's home folder leaves nothing of root's 
     expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining("without sudo") });
     expect(readdirSync(home)).toEqual([]);
   }
-  // Whose home folder root has as well.
+  // The home folder may be root's as well.
   chownSync(home, 0, 0);
   expect(reckon(["agent", "status"], home, sudo).status).toBe(0);
 });
 
-it.skipIf(cannot)("without a home folder says what to set, and takes none of another folder for it", () => {
+it.skipIf(cannot)("without a home folder the client says what to set, and uses no other folder", () => {
   const [home, work] = [folderOf(SOMEBODY), folderOf(SOMEBODY)];
   for (const env of [{}, { HOME: "" }] as Record<string, string>[]) {
     const { stderr } = reckon(["agent", "pause"], work, env, SOMEBODY);

@@ -38,7 +38,7 @@ const saying = (a: TestAgent, captureMode: string) => {
       : answer();
 };
 
-it("finds a secret between whose name and value a terminal's colours stand", async () => {
+it("finds a secret although a terminal's colours stand between its name and its value", async () => {
   const a = await startAgent();
   const jq = '\u001b[0m\u001b[34;1m"db_password"\u001b[0m\u001b[1;39m:\u001b[0m \u001b[0;32m"Zebra2024x"\u001b[0m';
   const grep = "\u001b[01;31m\u001b[KAPI_SECRET\u001b[m\u001b[K=\u001b[33mGiraffe2024x\u001b[0m";
@@ -49,7 +49,7 @@ it("finds a secret between whose name and value a terminal's colours stand", asy
   expect(promptsAt(a)).toEqual(["API_SECRET=[REDACTED:assigned-secret]"]);
 });
 
-it("keeps nothing that hooks of an agent say that is not watched", async () => {
+it("keeps nothing that hooks say of an agent that is not watched", async () => {
   const a = await startAgent();
   writeSetting(a.capture, "agents", ["claude-code"]);
   writeFileSync(
@@ -89,7 +89,7 @@ describe("without a policy", () => {
     a.advance(MINUTE_MS);
     a.work("s1", 1, 2);
     expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "policy" });
-    // A newer client would be told that nothing has changed, and not what it is that it would understand.
+    // With an etag a newer client would only be told that nothing has changed, and not the mode that it understands.
     expect(knownPolicy(a.capture)).toMatchObject({ captureMode: "off", etag: null });
     a.server.between = undefined;
     a.advance(MINUTE_MS);
@@ -119,7 +119,7 @@ describe("while nothing may be recorded", () => {
     a.work("s1", 1);
     await a.pass();
     await begin(a);
-    // The machine hears of it with its next pass.
+    // The machine learns of it in its next pass.
     await a.pass();
     const offsets = () => a.capture.db.prepare("SELECT path, offset FROM sources").all();
     const before = offsets();
@@ -196,14 +196,14 @@ describe("while nothing may be recorded", () => {
       }
       return answer();
     };
-    // Sends what it read of the first session before it reads the second.
+    // The first session is sent before the second is read.
     await a.pass({ force: true, maxOutboxBytes: 1 });
     expect(promptsAt(a).sort()).toEqual(["Do s1-0", "Do s2-0"]);
     for (const word of ["Do s1-1", "Do s2-1"])
       expect([word, holds(a, word), serverHolds(a, word)]).toEqual([word, false, false]);
   });
 
-  it("nothing is read until a person resumes, where they paused for a time before", async () => {
+  it("nothing is read until a person resumes, although an earlier pause had an end", async () => {
     const a = await startAgent();
     await a.pass();
     recording.pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS);
@@ -240,7 +240,7 @@ describe("while nothing may be recorded", () => {
     a.advance(-60 * MINUTE_MS);
     a.work("s1", 1);
     a.advance(MINUTE_MS);
-    // No pass came between.
+    // No pass ran in between.
     recording.resume(a.capture);
     a.advance(MINUTE_MS);
     a.work("s2", 1);
@@ -265,7 +265,7 @@ describe("while nothing may be recorded", () => {
     expect(promptsAt(a)).toEqual(["Do s2-0"]);
   });
 
-  it("records without a time of their own are left out where they may have been written then", async () => {
+  it("records without a time of their own are left out if they may have been written then", async () => {
     const a = await startAgent();
     const path = join(a.home, ".cursor/projects/home-kim-shop/agent-transcripts/c1/c1.jsonl");
     const say = (text: string) => {
@@ -297,7 +297,7 @@ describe("while nothing may be recorded", () => {
     expectAgreement(a);
   });
 
-  it("what was recorded before is not sent by policy, and is when it may be again", async () => {
+  it("what was recorded before is not sent while the policy forbids it, and is once it may be", async () => {
     const a = await startAgent();
     await a.pass();
     a.work("s1", 1);
@@ -415,7 +415,7 @@ describe("in mode redacted", () => {
   });
 });
 
-it("takes nothing that was recorded for one team to another", async () => {
+it("takes nothing to another team that was recorded for one", async () => {
   const a = await startAgent();
   await a.pass();
   a.work("s1", 1);
@@ -453,7 +453,7 @@ it("what happened in a pause goes to no other team either, and a pause holds the
   expect(prompts).toEqual(["Do s1-0", "Do s1-2", "Do s1-4"]);
 });
 
-it("nor what happened in a pause of which no more is known than that there may have been one", async () => {
+it("nor what happened while there may have been a pause that is no longer known", async () => {
   const a = await startAgent();
   recording.pause(a.capture, null);
   a.advance(MINUTE_MS);
@@ -471,7 +471,7 @@ it("nor what happened in a pause of which no more is known than that there may h
   expect((JSON.parse(document).prompts as { text: string }[]).map(({ text }) => text)).toEqual(["Do s1-1"]);
 });
 
-it("reads nothing where it is not known any more what may be read", async () => {
+it("reads nothing when it no longer knows what may be read", async () => {
   const a = await startAgent();
   a.work("s1", 1);
   a.advance(60 * DAY_MS);
@@ -501,7 +501,7 @@ it("reads from no earlier and of no other agents before those are said anew", as
   expect(await a.pass()).toMatchObject({ recorded: 6 });
 });
 
-it("a team whose policy is off does not rule over the next", async () => {
+it("a policy that is off in one team does not apply to the next", async () => {
   const a = await startAgent();
   await a.server.policy("off");
   expect(await a.pass()).toMatchObject({ quiet: "policy" });
@@ -530,7 +530,7 @@ it("what waits when the policy becomes stricter leaves without its text", async 
   await a.pass();
   expect(bodies.length).toBeGreaterThan(1);
   expect(bodies.join("\n")).not.toMatch(/Do s1|I do s1|make s1|done s1/);
-  // The server had nothing to take out, and what it had before stays.
+  // The server had nothing to withhold, and keeps what it had before.
   expect(a.server.rows("SELECT * FROM policy_violations")).toEqual([]);
   expect(promptsAt(a)).toEqual(["Do s1-0", undefined, undefined, undefined]);
   expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(12);

@@ -9,7 +9,7 @@ const promptsThere = ({ server }: TestAgent): string[] =>
     .flatMap(({ document }) => (JSON.parse(document).prompts ?? []) as { text: string }[])
     .map(({ text }) => text);
 
-it("prompts of a session arrive in their order, with what they are part of, and go again only where one is new", async () => {
+it("a session's prompts arrive in order, with what they belong to, and are sent again only where one is new", async () => {
   const a = await startAgent();
   const bodies: string[] = [];
   a.server.between = (path, answer, body) => {
@@ -54,7 +54,7 @@ it.each(['log line "x" = 1\n', "\\", "\u0001", "漢", "word "])(
   },
 );
 
-it("nothing of a secret over the end of what is kept arrives, and every cut is visible", async () => {
+it("no part of a secret across the end of what is kept arrives, and every cut is visible", async () => {
   const a = await startAgent();
   await a.server.policy("full");
   const secret = `ghp_${"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2"}`;
@@ -75,7 +75,7 @@ it("nothing of a secret over the end of what is kept arrives, and every cut is v
   ).toHaveLength(4);
 });
 
-it("a session that was being kept by an earlier version loses none of its prompts", async () => {
+it("a session that an earlier version recorded loses none of its prompts", async () => {
   const a = await startAgent();
   a.work("s1", 2);
   await a.server.unplug();
@@ -83,7 +83,7 @@ it("a session that was being kept by an earlier version loses none of its prompt
   const { rows, places } = a.capture;
   const bodies = rows.prompts.all("s1");
   a.capture.close();
-  // As the version before wrote it: prompts among the session's facts.
+  // As the earlier version stored it: prompts among the session's facts.
   const db = new Sqlite(places.database);
   db.prepare("UPDATE sessions SET head = json_set(head, '$.prompts', json(?))").run(`[${bodies.join(",")}]`);
   db.exec("DROP TABLE prompts; DROP INDEX sessions_by_change");

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { startServer } from "../support/capture.ts";
 import { newMachine } from "../support/machine.ts";
 
-/** A proxy that leads everything to one port of this machine, whatever name it was asked for. */
+/** A proxy that leads every request to one port of this machine, whatever name is asked for. */
 async function startProxy(port: number) {
   const asked: string[] = [];
   const proxy = createServer((request: IncomingMessage, response) => {
@@ -22,7 +22,7 @@ async function startProxy(port: number) {
   return { asked, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("goes through the proxy that the environment names, and to this machine itself without it", async () => {
+it("uses the proxy that the environment names, except to this machine itself", async () => {
   const server = await startServer();
   const proxy = await startProxy(Number(new URL(server.url).port));
   const machine = newMachine();
@@ -31,7 +31,7 @@ it("goes through the proxy that the environment names, and to this machine itsel
   const outcome = await machine.run(
     `${variables} reckon agent connect https://reckon.example.com ${await server.code()} --yes 2>&1 || true`,
   );
-  // What stands behind the proxy speaks no TLS: that it was asked there is all that matters.
+  // The server behind the proxy speaks no TLS. All that matters is that it was asked there.
   expect(outcome).toContain("did not connect this machine");
   expect(proxy.asked).toEqual(["reckon.example.com:443"]);
   await machine.run(`${variables} reckon agent connect ${server.url} ${await server.code()} --yes`);

@@ -26,7 +26,7 @@ it("keeps the receipt of each delivery with what it is for, and gives them out",
   await a.pass();
   const at = a.server.clock.now();
   const repo = "github.com/acme/shop";
-  // The first asks how far the stream stands.
+  // The first request asks how far the stream is.
   const receipts = ["telemetry", "telemetry", "agent-traces"].map((kind, i) => ({
     ...{ at, path: `/api/${kind}/ingest`, repo, receipt: `signed-${i + 1}` },
   }));

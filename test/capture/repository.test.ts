@@ -15,7 +15,7 @@ async function keysFor(
 ): Promise<(string | null)[]> {
   const a = await startAgent();
   const found: (string | null)[] = [];
-  // With these git takes it for a repository.
+  // Git takes a folder with these for a repository.
   for (const name of ["objects", "refs"]) mkdirSync(join(a.home, "shop/.git", name));
   for (const [i, address] of addresses.entries()) {
     writeFileSync(join(a.home, "shop/.git/config"), `${before}${address}\n`);
@@ -115,7 +115,7 @@ it.each(["through a link", "with a slash at its end"])(
   },
 );
 
-it("whose origin has no address is known by its first commit, and a shallow clone, which lacks that, by nothing", async () => {
+it("whose origin has no address is known by its first commit, and a shallow clone, which lacks that, not at all", async () => {
   const a = await startAgent();
   const [whole, clone, shallow] = ["whole", "clone", "shallow"].map((name) => join(a.home, name)) as [
     string,
@@ -134,7 +134,7 @@ it("whose origin has no address is known by its first commit, and a shallow clon
   expect(keys()).toEqual([first, first, first]);
 });
 
-it("keeps nobody waiting for a pipe where git keeps a file", async () => {
+it("does not wait for a pipe in the place of a file of git's", async () => {
   const a = await startAgent();
   const folders = ["HEAD", "config", "logs/HEAD", "commondir", ".git"].map((name) => {
     const folder = `of${name.replaceAll(/\W/g, "-")}`;
@@ -151,7 +151,7 @@ it("keeps nobody waiting for a pipe where git keeps a file", async () => {
   expect(await a.pass()).toMatchObject({ sessionsSent: folders.length });
 });
 
-it("is the one that lies in the folder now, where another lay an hour ago", async () => {
+it("is that of the repository in the folder now, where another one lay an hour ago", async () => {
   const a = await startAgent();
   a.work("s1", 1);
   await a.pass();

@@ -146,7 +146,7 @@ describe("a server that was restored from an older backup", () => {
     expect(heldOf(a.server, deviceOf(a)).spans).not.toEqual([]);
   });
 
-  it("is looked at until every stream was, however often it breaks off", async () => {
+  it("is looked at until every stream was, however often that is interrupted", async () => {
     const a = await startAgent();
     makeRepository(join(a.home, "other"), "github.com/acme/other");
     await a.server.forgetting(async () => {

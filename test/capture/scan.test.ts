@@ -31,7 +31,7 @@ describe("a scan", () => {
     expect(existsSync(a.path("s1"))).toBe(true);
   });
 
-  it.skipIf(process.platform === "win32")("has no file that would stay where it is ended midway", async () => {
+  it.skipIf(process.platform === "win32")("leaves no file behind when it is ended midway", async () => {
     const a = await startAgent();
     const before = scans();
     a.work("s1", 400);

@@ -29,7 +29,7 @@ it("transcripts are looked for where the variables of each agent say", async () 
   expect(STORES.flatMap((store) => store.list(store.root(machine)).map(({ path }) => path))).toEqual(files);
 });
 
-it("what sub-agents do that write it down apart is sent, as sessions below their own", async () => {
+it("the work of sub-agents that write it down apart is sent, as sessions below their own", async () => {
   const a = await startAgent();
   const write = (path: string, ...records: object[]) => {
     const file = join(a.home, path);

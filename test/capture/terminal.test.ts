@@ -6,11 +6,11 @@ import { facts, table } from "../../src/surfaces/cli/output.ts";
 import { startAgent } from "../support/capture.ts";
 import { newMachine } from "../support/machine.ts";
 
-/** Clears a screen, turns the direction of what follows, and begins another line. */
+/** A text that clears the screen, reverses the text after it, and begins another line. */
 const ACTING = "a\u001b[2Jb\u202ec\u2066d\u2028e\nf";
 const ACTS = /[^\P{Cc}\n\t]|[\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/u;
 
-it("is told nothing that acts on it, nor more than a line, of what a server says", async () => {
+it("the terminal gets nothing that acts on it, and one line at most, of what a server says", async () => {
   const a = await startAgent({ connected: false });
   a.server.between = async (path, answer) => {
     const reply = await answer();
@@ -35,7 +35,7 @@ it("is told nothing that acts on it, nor more than a line, of what a server says
   }
 });
 
-it("is told nothing that acts on it of what agents and people named", () => {
+it("the terminal gets nothing that acts on it of what agents and people named", () => {
   const printed = [
     String(table(["NAME"], [[ACTING]], "")),
     facts([["name", ACTING]]),
@@ -52,7 +52,7 @@ it("is told nothing that acts on it of what agents and people named", () => {
   expect(facts([["name", "👩‍💻"]])).toContain("👩‍💻");
 });
 
-it("is no line of a pipe where a scan finds no session, and told beside it since when none was there", async () => {
+it("a scan that finds no session prints no line into a pipe, and tells beside it since when there was none", async () => {
   expect(scanLines([])).toBe("");
   const machine = newMachine();
   expect(await machine.run("reckon agent scan 2>/dev/null")).toBe("");

@@ -3,7 +3,7 @@ import { ask } from "../support/every-page.ts";
 import { startInstance } from "../support/instance.ts";
 import { command, commandJson } from "../support/remote.ts";
 
-/** What commands do stands in the audit, which a command shows. */
+/** Commands are recorded in the audit, and a command shows it. */
 async function running() {
   const t = await startInstance({ settings: { port: "0" } });
   await t.instance.listen();

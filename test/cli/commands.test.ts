@@ -256,7 +256,7 @@ describe("licences", () => {
     }
   });
 
-  it("are not minted for a team that gets none", async () => {
+  it("are not minted for a team that may have none", async () => {
     const data = newFolder();
     await json(data, "team", "create", "Acme");
     await json(data, "team", "set", "Acme", "--suspended", "true");
@@ -264,7 +264,7 @@ describe("licences", () => {
     expect([done.code, done.stdout, done.stderr]).toEqual([1, "", expect.stringContaining("suspended")]);
   });
 
-  it("are not written over another one, unless that is asked for", async () => {
+  it("do not overwrite another one, unless that is asked for", async () => {
     const data = newFolder();
     await json(data, "team", "create", "Acme");
     const file = join(data, "acme.lic");

@@ -60,7 +60,7 @@ it("tells what would go and what holds copies, asks, erases, and the ledger stil
   expect(filesWith(data, "marigold")).toEqual([]);
 });
 
-it("erases beside a running server, which shows it no more, and from every file", async () => {
+it("erases beside a running server, which stops showing it, and from every file", async () => {
   const { data, mine, other } = await directory();
   const server = await testServer(data);
   const search = async (word: string) => {
@@ -84,7 +84,7 @@ it("demands one target and a reason", async () => {
     ["erase", "--reason", "x"],
     ["erase", "--device", "d"],
     ["erase", "--device", "d", "--person", "p", "--reason", "x"],
-    // A person is erased in every team: who names one has something less in mind.
+    // A person is erased in every team, so whoever names one means something less.
     ["erase", "--person", "p", "--team", "Acme", "--reason", "x", "--yes"],
     ["hold", "place", "--reason", "x"],
     ["retention", "set", "--team", "Acme", "--kind", "everything", "--days", "3"],
@@ -98,7 +98,7 @@ it("demands one target and a reason", async () => {
     ["hold", "release", "hold_x"],
   ])
     expect([unknown.join(" "), (await run(data, ...unknown)).code]).toEqual([unknown.join(" "), 1]);
-  // What was mistyped must not read as if something were gone.
+  // A mistyped name must not read as if something were gone.
   const planned = await command(["erase", "--repo", "shpo", "--reason", "x", "--dry-run", "--data", data]);
   expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining("Nothing was recorded of it.")]);
   const mistyped = await command(["erase", "--repo", "shpo", "--reason", "x", "--yes", "--data", data]);
@@ -209,7 +209,7 @@ describe.skipIf(noPowerCut)("a power cut", () => {
   }, 120_000);
 });
 
-it("a file of an older make is vacuumed by the next start, and what was removed from it is gone", async () => {
+it("a database file of an older version is vacuumed by the next start, so that text removed from it is gone", async () => {
   const { directory: data } = await testData();
   const db = new Sqlite(join(data, "reckon.db"));
   db.pragma("secure_delete = OFF");

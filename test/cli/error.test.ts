@@ -53,14 +53,14 @@ it("takes errors on, resolves and discusses them from the command line, beside a
     ),
   );
   expect((await run("show", fingerprint)).stdout).toContain("It is the proxy.");
-  // What looks like a line of ours is none, and what it says first stands where it did.
+  // A comment's line that imitates the output is indented, so that it does not pass for a line of ours.
   const forged = "2026-11-12T08:00:00.000Z\tcommand line\tresolved";
   await json("comment", fingerprint, `Look:\n${forged}\n\u202egnihton`);
   const lines = (await run("show", fingerprint)).stdout.split("\n");
   expect(lines).not.toContain(forged);
   expect(lines.slice(-13)).toEqual(expect.arrayContaining([expect.stringMatching(/commented\tLook:$/), `\t${forged}`]));
   expect(lines.join()).not.toContain("\u202e");
-  // Who said it, whose address may be another's by now.
+  // The comment names its author, whose address may be another's by now.
   await kit.act(fingerprint, { kind: "comment", text: "Mine." }, kit.ada);
   await kit.core.store.write(() =>
     storePerson(kit.core, getUser(kit.core, kit.ada.id), { email: "later@example.com", name: null }, COMMAND_LINE),

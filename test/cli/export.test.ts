@@ -76,7 +76,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
   await deliverAll(t, mine, "shop", "marigold");
   await deliverAll(t, mine, "till", "crocus");
   await deliverAll(t, other, "till", "lavender");
-  // Somebody else, whose address ends as theirs does.
+  // Somebody else, whose address ends like the person's.
   await makeAccount(t.instance.core, { email: "rada@example.com", name: "Rada" });
   await t.close();
   const made = async (name: string, ...args: string[]) => {
@@ -153,7 +153,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
   expect((await command(["export", "--out", "x", "--data", t.directory])).code).toBe(2);
 });
 
-it("tells somebody of their account, sign-ins and questions, and of the sessions that they opened", async () => {
+it("gives a person their account, sign-ins and questions, and the sessions that they opened", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team({ name: "Acme" });
@@ -281,7 +281,7 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   );
   const repeated = (text: string) => text + text.slice(0, text.indexOf("\n") + 1);
   expect(await forged("deliveries/00001.jsonl", repeated)).toMatch(/^file: delivery \d+ is there twice/);
-  // Shown otherwise than it is proven, or beside what is proven.
+  // An item shown differently from what is proven, or shown twice.
   const shown = changed(/("payload":\{[^}]*)broken line/, "$1broken lime");
   expect(await forged("telemetry/00001.jsonl", shown)).toMatch(/item: .* says two things/);
   const twice = (text: string) => `${text.replace(/marigold telemetry 0/, "another")}${text}`;
@@ -304,7 +304,7 @@ it("makes archives that anybody can check with the log's key, and no forged one"
     repack(target, new Map([...files].filter(([path]) => path !== missing)));
     expect((await check(target)).failed.join()).toMatch(problem);
   }
-  // What somebody put beside it is proven by nothing, and named.
+  // A file that somebody added is proven by nothing, and is named.
   const added = createHash("sha256").update("added").digest("hex");
   repack(
     target,
@@ -351,7 +351,7 @@ it("an archive of what was erased, or came again with other content, says what i
   const out = join(t.directory, "team.tar.zst");
   await command(["export", "--team", "Acme", "--out", out, "--data", t.directory]);
   const { code, stdout } = await command(["ledger", "check", out, "--key", key]);
-  // What was erased, or is not exported, leaves its hash, so that the entries beside it are compared.
+  // What was erased or is not exported leaves its hash, so that the entries beside it can be compared.
   expect([code, stdout]).toEqual([0, expect.stringMatching(/all of 7 deliveries are what was delivered/)]);
   expect(stdout).toMatch(/PROVEN/);
   const cut = join(t.directory, "cut.tar.zst");
@@ -369,7 +369,7 @@ it("an archive of what was erased, or came again with other content, says what i
   );
   const note = (files.get("notes/00001.jsonl") as string).replace("src/marigold.ts", "src/marygold.ts");
   const beside = (files.get("telemetry/00001.jsonl") as string).replace("beside it", "before it");
-  // An erasure is claimed, so that a hash is missing: nothing that is shown beside it is compared then.
+  // A forged claim of an erasure excuses a missing hash, so nothing shown beside it can be compared.
   const claiming = (change: object) =>
     [...files]
       .filter(([path]) => path.startsWith("deliveries"))

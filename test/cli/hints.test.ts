@@ -48,7 +48,7 @@ it("names the server where the command was run there", async () => {
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`(see: reckon --server ${url} team list)`) });
 });
 
-it("quotes it where a database is gone, too, and a backup is to be put in its place", async () => {
+it("quotes it also where a database is gone and a backup is to be put in its place", async () => {
   const data = join(newFolder(), "it's here");
   const backup = join(newFolder(), "backup.db");
   expect((await command(["team", "create", "Acme", "--data", data])).code).toBe(0);

@@ -10,7 +10,7 @@ import { startInstance } from "../support/instance.ts";
 import { flowAll, lakeFiles, lakeRows, sendEntries } from "../support/lake.ts";
 import { command } from "../support/remote.ts";
 
-it("tells of the lake, and what is not as it was put there", async () => {
+it("shows the state of the lake, and which objects are not as they were put there", async () => {
   const lake = newFolder();
   const t = await startInstance({ settings: { lake } });
   const run = (args: readonly string[], env = { RECKON_LAKE: lake }, { directory } = t) =>
@@ -30,7 +30,7 @@ it("tells of the lake, and what is not as it was put there", async () => {
   expect((await run(["status"])).stdout).toContain("holds all up to      2026-11-21T08:00:00.000Z");
   expect(await run(["check"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/missing +0\nunknown +0/) });
   const [first = ""] = lakeFiles(lake);
-  // Whoever may write to the lake gives no terminal orders by it.
+  // A name that somebody puts into the lake gives the terminal no orders.
   const folder = join(lake, "entries", "team=\u001b]0;mine\u0007");
   mkdirSync(folder);
   writeFileSync(join(folder, `${JSON.parse(status.stdout).shard}.parquet`), "");
@@ -51,16 +51,16 @@ it("tells of the lake, and what is not as it was put there", async () => {
 
 it.each([
   ["begun", () => 1],
-  // The entries come last.
+  // The entries are written last.
   ["nearly written", (files: number) => files - 4],
-])("exports each entry once, though it is sealed once the tables are %s", async (_, from) => {
+])("exports each entry once, although it is sealed when the tables are %s", async (_, from) => {
   const t = await startInstance();
   const { core } = t.instance;
   const devices = [await t.device(), await t.device(), await t.device()];
   for (const device of devices)
     for (const repoKey of ["github.com/acme/shop", "github.com/acme/till"])
       await sendEntries(t, device, { count: 200, repoKey });
-  // What was quiet for a day is sealed.
+  // A stream that was quiet for a day is sealed.
   t.clock.advance(2 * 86_400_000);
   const before = await exportParquet(core, join(newFolder(), "before"), undefined, () => {}, COMMAND_LINE);
   const done: string[] = [];

@@ -87,7 +87,7 @@ it("proves nothing where a step fails, and says which", async () => {
   expect(plain.stdout).not.toContain("blue");
 });
 
-it("proves nothing of an archive that tells of more than fits into memory, and says so", async () => {
+it("proves nothing of an archive that claims more than fits into memory, and says so", async () => {
   const line = `{"id":1,"leaf":"","repoKey":"","mode":null,"inclusion":null,"more":[${"[],".repeat(6_000_000)}0]}`;
   const member = await tarMember("deliveries/1.jsonl", Buffer.from(line), 0);
   const archive = zstdCompressSync(Buffer.concat([member, TAR_END]));
@@ -99,7 +99,7 @@ it("proves nothing of an archive that tells of more than fits into memory, and s
   expect([done.code, done.stdout]).toEqual([1, expect.stringContaining("more than fits into the memory")]);
 });
 
-it("is used in one way", async () => {
+it("refuses wrong usage, and says what is wrong", async () => {
   const path = file(text);
   for (const [args, message] of [
     [[], "--key"],

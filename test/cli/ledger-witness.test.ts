@@ -39,7 +39,7 @@ async function served(log: () => TestLog, instead: Answer = () => false) {
 const observe = (state: string, place: string, ...args: string[]) =>
   command(["ledger", "witness", "--state", state, place, ...args]);
 
-/** Looks, and must cosign. */
+/** Looks once, and expects a cosignature. */
 async function cosigned(state: string, place: string, ...args: string[]) {
   const done = await observe(state, place, "--json", ...args);
   expect([done.code, done.stderr]).toEqual([0, expect.not.stringContaining("reckon:")]);
@@ -238,7 +238,7 @@ describe("a witness", () => {
     expect((await observe(state, join(at, "is-not-there"))).stderr).toContain("there is no such file");
   });
 
-  it("is of one log and one name, and asks for the key at first", async () => {
+  it("belongs to one log and one name, and asks for the log's key at first", async () => {
     const at = newFolder();
     const [state, stick] = [join(at, "log.json"), join(at, "stick.txt")];
     writeFileSync(stick, new TestLog().append("a").checkpoint());
@@ -268,7 +268,7 @@ describe("a witness", () => {
     expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining("in use by another process")]);
     expect(existsSync(state)).toBe(false);
     release?.();
-    // What versions that left a file behind took for one that runs, or for one that was killed, is neither.
+    // Lock files that earlier versions left behind do not count, whether their process runs or is gone.
     for (const pid of [process.pid, 2 ** 30]) {
       writeFileSync(`${state}.lock`, `${pid}\n`);
       await cosigned(state, stick, ...KEY);

@@ -73,13 +73,13 @@ const forged = (deliveryId: number) =>
   `INSERT INTO telemetry_entries (stream_id, seq, delivery_id, payload) SELECT stream_id, 99, #${deliveryId}, '{}' FROM telemetry_entries WHERE id = 1;
    UPDATE telemetry_streams SET max_seq = 99 WHERE id = (SELECT stream_id FROM telemetry_entries WHERE id = 1)`;
 
-/** SQL with deliveries in the place of `#` and their place among all, from 1 on; 0 and what comes after them is of none. */
+/** SQL in which `#n` stands for the n-th delivery, from 1 on; 0 and numbers after the last are of none. */
 function numbered(sql: string, first: number): string {
   return sql.replace(/#(\d+)/g, (_, place) => `${at(Number(place), first)}`);
 }
 const at = (place: number, first: number) => (place > 0 && place < 99 ? first + place - 1 : place);
 
-/** What was done with SQL, and the faults that show it, each as [delivery, problem]. */
+/** Changes made with SQL, each with the faults that show it as [delivery, problem]. */
 const DONE: readonly (readonly [what: string, sql: string, faults: readonly (readonly [number, string])[]])[] = [
   ["an entry forged under no delivery", forged(0), [[0, "stray"]]],
   ["an entry forged under a delivery to come", forged(99), [[99, "stray"]]],
@@ -250,7 +250,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     "UPDATE trace_labels SET document = replace(document, '\"value\":1', '\"value\":9') WHERE delivery_id = #14",
     [[14, "content"]],
   ],
-  // What says that it is from before there was a tree.
+  // Rows that claim to be from before there was a tree.
   [
     "a session forged beside what its delivery brought",
     `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, document, delivery_id, created_at, updated_at)
@@ -270,7 +270,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
      SELECT at, team_id, 'system', 'x', 'team.created', '{}' FROM audit_events WHERE team_id IS NOT NULL LIMIT 1`,
     [[0, "stray"]],
   ],
-  // What lists and pages show without reading the document.
+  // Columns that lists and pages show without reading the document.
   [
     "how a session ended, shown otherwise",
     "UPDATE trace_sessions SET outcome = 'completed' WHERE external_id = 's1'",
@@ -283,7 +283,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
   ],
   ["a span's name, shown otherwise", "UPDATE trace_spans SET name = 'ls' WHERE external_id = 'b'", [[13, "content"]]],
   ["a label shown at another span", "UPDATE trace_labels SET span_id = 'z' WHERE delivery_id = #14", [[14, "content"]]],
-  // What cannot be read ends neither the proof nor the doctor in the middle.
+  // Unreadable data stops neither the proof nor the doctor halfway.
   [
     "a brain's list of files, made unreadable",
     "UPDATE brain_manifests SET entries = '[[1' WHERE id = (SELECT manifest_id FROM brain_snapshots WHERE delivery_id = #10)",
@@ -330,7 +330,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
   ],
 ];
 
-it("the ledger names what was forged, given to another, taken out or made the newest, and so does the doctor", async () => {
+it("the ledger and the doctor name what was forged, given to another owner, taken out or made the newest", async () => {
   const sound = await delivered();
   const look = (directory: string) =>
     withDirectory(directory, async (core) => ({
@@ -360,7 +360,7 @@ it("the ledger names what was forged, given to another, taken out or made the ne
   }
 });
 
-it("forged entries, of no delivery or of one to come, end neither the proof nor the doctor in the middle", async () => {
+it("forged entries, of no delivery or of one to come, stop neither the proof nor the doctor halfway", async () => {
   const directory = await delivered();
   const db = new Sqlite(join(directory, "reckon.db"));
   for (const deliveryId of [0, 99])
@@ -431,7 +431,7 @@ it("an event of the audit that was altered or taken out is named, and so is a lo
   ]);
 });
 
-it("takes no size that a number cannot hold exactly", async () => {
+it("refuses a size that a number cannot hold exactly", async () => {
   const since = ["--since", "9007199254740993"];
   const done = await command(["ledger", "checkpoint", ...since, "--data", newFolder()]);
   expect([done.code, done.stdout]).toEqual([2, ""]);

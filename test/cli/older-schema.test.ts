@@ -38,7 +38,7 @@ const schemaOf = (path: string) => {
 const json = (...args: string[]) => commandJson([...args, "--data", data]);
 
 describe("on a database of an older schema", () => {
-  it("commands that read or write the data refuse in one line that says what upgrades it, and change no byte", async () => {
+  it("commands that read or write the data refuse in one line, which says how to upgrade, and change no byte", async () => {
     const before = state();
     for (const args of [
       ["team", "list"],
@@ -78,7 +78,7 @@ describe("on a database of an older schema", () => {
     expect(findings.filter(({ status }) => status === "failed")).toEqual([]);
   });
 
-  it("doctor tells of erasures that only the file beside it knows, and of a file that cannot be read", async () => {
+  it("doctor tells of erasures that only the file beside the database knows, and of such a file that cannot be read", async () => {
     const erasures = async () =>
       ((await json("doctor")) as { check: string }[]).find(({ check }) => check === "erasures");
     const target = { kind: "device", deviceId: "dev_06h1nxja5stsse2g13j30v9ccr" } as const;
@@ -107,8 +107,8 @@ describe("on a database of an older schema", () => {
     expect([done.code, JSON.parse(done.stdout).faults]).toMatchObject([1, [{ deliveryId: 1, problem: "content" }]]);
   });
 
-  it("doctor leaves what a killed server had not yet moved into the database where it was", async () => {
-    // A second connection that stays open is what keeps the log from being moved when the first one closes.
+  it("doctor does not move a killed server's write-ahead log into the database", async () => {
+    // A second open connection keeps the log from being moved when the first one closes.
     const writer = new Sqlite(join(data, "reckon.db"));
     writer.pragma("wal_autocheckpoint = 0");
     writer.exec("UPDATE teams SET seats = 7");
@@ -145,7 +145,7 @@ describe("on a database of an older schema", () => {
     expect((await into("ledger", "verify")).code).toBe(0);
   });
 
-  it("restore takes a copy that something else made of it, with the signing key alone, and the next start upgrades that", async () => {
+  it("restore takes a copy that another program made of it, with the signing key alone, and the next start upgrades that", async () => {
     const directory = join(mkdtempSync(join(tmpdir(), "reckon-older-")), "new");
     onTestFinished(() => rmSync(join(directory, ".."), { recursive: true, force: true }));
     const key = ["--key", join(data, "signing-key.pem")];
@@ -165,7 +165,7 @@ describe("on a database of an older schema", () => {
     expect(rowsOf(directory, "SELECT name FROM teams")).toEqual([{ name: "Acme" }]);
   });
 
-  it("serve upgrades it, and puts aside what restore takes: database, keys and prices", async () => {
+  it("serve upgrades it, and first puts aside a backup that restore takes: database, keys and prices", async () => {
     const ahead = rowsOf(data, "SELECT id, chain_sha256 FROM deliveries");
     cpSync(join(import.meta.dirname, "../support/prices.json"), join(data, "prices.json"));
     const server = await serve(data);
@@ -193,7 +193,7 @@ describe("on a database of an older schema", () => {
       expect(readFileSync(join(other, one))).toEqual(readFileSync(join(data, one)));
   });
 
-  it("that holds what it should not, the line says what, and blames no disk", async () => {
+  it("the upgrade names a table that should not be there, and does not blame the disk", async () => {
     const db = new Sqlite(join(data, "reckon.db"));
     db.exec("CREATE TABLE trace_span_blocks (id INTEGER)");
     db.close();
@@ -207,7 +207,7 @@ describe("on a database of an older schema", () => {
     expect(schemaOf(join(data, "reckon.db"))).toBe(1);
   });
 
-  it("that is newer than the program, the line names the copy that this program can restore", async () => {
+  it("once it is newer than the program, the refusal names the backup that this program can restore", async () => {
     expect((await (await serve(data)).end()).code).toBe(0);
     const [name = ""] = readdirSync(join(data, "backups"));
     const copy = join(data, "backups", name);
@@ -226,13 +226,13 @@ describe("on a database of an older schema", () => {
   });
 });
 
-it("a fresh directory is made at once by the commands that may make one", async () => {
+it("commands that may make a data directory make a fresh one at once", async () => {
   const fresh = join(data, "fresh");
   expect((await command(["team", "create", "Acme", "--data", fresh])).code).toBe(0);
   expect(schemaOf(join(fresh, "reckon.db"))).toBe(NOW);
 });
 
-it("of what came before there was a tree, the refusal of a proof names the delivery that can be proved", async () => {
+it("the refusal of a proof for a delivery from before the tree names one that can be proved", async () => {
   const { instance } = await startInstance({ directory: data });
   for (const [kind, delivery] of [
     ["entry", 1],

@@ -58,7 +58,7 @@ it("long work is shown while it lets nothing else happen, and the line is gone b
   expect(written()).not.toContain("\n");
 });
 
-it("a step takes the place of the one before, and what fails is told on a line of its own", async () => {
+it("a step takes the place of the one before, and a failure is told on a line of its own", async () => {
   const child = atWork(
     50,
     `steps("copying the database")("31 files");
@@ -75,7 +75,7 @@ it("a step takes the place of the one before, and what fails is told on a line o
   expect(written()).not.toContain("to where it");
 });
 
-it("where no terminal is, long work is a plain line now and then", async () => {
+it("without a terminal, long work prints a plain line now and then", async () => {
   const child = atWork(
     null,
     `steps("exporting")("31 files");
@@ -127,7 +127,7 @@ it("backups, restores and the doctor name each step of theirs that takes long", 
     ...read,
     "keeping aside what is there",
   ]);
-  // What cannot end well is not begun: nobody waits for hours to be told that a key is missing.
+  // Work that cannot end well is not begun: nobody waits for hours to be told that a key is missing.
   rmSync(join(t.directory, "signing-key.pem"));
   const withoutKey = () => restoreCopy(core, file, given, steps, "three");
   expect(await stepsOf(() => expect(withoutKey()).rejects.toThrow(/signing key .* is missing/))).toEqual([
@@ -151,7 +151,7 @@ it("an export that is ended with Ctrl+C takes away what it had half made, and sa
   expect(readdirSync(dirname(out))).toEqual([]);
 });
 
-it("names what an erasure does once what was counted is gone, of which it knows no share", async () => {
+it("names what an erasure still does, without a share, once everything that was counted is gone", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token, deviceId } = await t.device();

@@ -95,7 +95,7 @@ describe("the address and the token", () => {
     expect([missing.code, missing.err]).toEqual([1, `reckon: ${file}x cannot be read: there is no such file\n`]);
   });
 
-  it("does not send a token to whom nobody vouches for", async () => {
+  it("sends no token to a server whose certificate nobody vouches for", async () => {
     const at = newFolder();
     const make = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"];
     const files = ["-keyout", join(at, "key"), "-out", join(at, "crt"), "-subj", "/CN=localhost"];
@@ -111,7 +111,7 @@ describe("the address and the token", () => {
     expect(err).toContain("NODE_EXTRA_CA_CERTS");
   });
 
-  it("is told of in words where plain HTTP answers, as to an address without https://", async () => {
+  it("is explained where plain HTTP answers, as to an address without https://", async () => {
     const url = await standIn((_, response) => void response.end());
     const { code, err } = await list(url.replace("http://", ""));
     const asked = url.replace("http:", "https:");
@@ -190,11 +190,11 @@ describe("what answers", () => {
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("exists already")]);
     const nowhere = join(at, "none", "x");
     const lost = await ran(["--server", "http://127.0.0.1:1", "license", "mint", "--team", "A", "--out", nowhere], ENV);
-    // Nobody is asked for what has no place.
+    // A file without a place to go is not asked for.
     expect([lost.code, lost.err, existsSync(nowhere)]).toEqual([1, expect.stringContaining("is no directory"), false]);
   });
 
-  it("prints nothing of one that cannot be written", async () => {
+  it("prints no result whose file cannot be written", async () => {
     const at = newFolder();
     const url = await standIn((_, response) => {
       rmSync(at, { recursive: true });
@@ -214,7 +214,7 @@ describe("what answers", () => {
     expect([code, out, err]).toEqual([1, "", expect.stringContaining("is no directory")]);
   });
 
-  it("writes one behind a file system within the program, too, as the executable has it (node:vfs)", async () => {
+  it("writes a file also while node:vfs is mounted, as in the executable", async () => {
     const at = newFolder();
     const mounted = join(at, "mounted.mjs");
     writeFileSync(mounted, 'import vfs from "node:vfs";\nvfs.create().mount(import.meta.dirname + "/within");\n');

@@ -38,8 +38,8 @@ it("says of every command which token takes it, or that it works on the server's
   expect(unsaid).toEqual([]);
 });
 
-it("lets no command that is run from elsewhere name a file that nobody thought of", () => {
-  // Read and written at the client (`readText`, `writeText`, `writeArchive`), or refused (`except`).
+it("lets no command that is run from elsewhere name a file, except those listed here", () => {
+  // These are read and written at the client (`readText`, `writeText`, `writeArchive`), or refused (`except`).
   const THOUGHT_OF = ["pack publish readme", "policy set file", "license mint out", "key export out", "export out"];
   const naming = leaves().flatMap((command) => {
     const name = nameOf(command);

@@ -7,13 +7,13 @@ import { REPO } from "../support/api.ts";
 import { newFolder } from "../support/folder.ts";
 import { adminToken, type Everything, everything, ran, textFile } from "../support/remote.ts";
 
-/** What a command does on the server's machine and from elsewhere is the same: what it prints, and the rows that it leaves. */
+/** A command prints the same and leaves the same rows on the server's machine and from elsewhere. */
 
 const IN_A_MONTH = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
 
 type Line = (e: Everything) => readonly string[];
 
-/** A command line of each command that can be run from elsewhere; with a word behind its name, more than one. */
+/** A command line of each command that can be run from elsewhere. A word behind the name tells several lines of one command apart. */
 const LINES: Readonly<Record<string, Line>> = {
   "team create": () => ["New", "--tier", "enterprise", "--seats", "7"],
   "team list": () => [],
@@ -134,7 +134,7 @@ function plainer(): (text: string) => string {
       .replace(/http:\/\/127\.0\.0\.1:\d+/g, "<url>")
       .replace(/\/\S*reckon-(?:instance-)?\w{6}\b/g, "<folder>")
       .replace(/person\d+@/g, "person@")
-      // It goes by the instant.
+      // The forecast depends on the instant.
       .replace(/(?<="forecastUsd": )[\d.]+|[\d.]+(?=\s+on track)/g, "<forecast>")
       .replace(/\$argon2id\S+/g, "<hash>")
       .replace(/API token atk_\w+|command line/g, "<who>")
@@ -151,11 +151,11 @@ function plainer(): (text: string) => string {
       .replace(/(?<=\d files, )\d+(?= bytes)|(?<="bytes": )\d+/g, "<some>");
 }
 
-/** Made of the log, or while nobody looks. */
+/** Tables that follow from the log, or that change in the background. */
 const NOT_COMPARED =
   /^(?:log_|api_token_days|health_probes|projection|job_failures|sqlite_|erased_events|spend_pricing|telemetry_blocks|telemetry_segments)/;
 
-/** Of these tables, what is compared: background work takes away what was removed. */
+/** The rows that are compared in tables from which background work removes others. */
 const COMPARED: Readonly<Record<string, string>> = {
   audit_events: "WHERE action <> 'command.run'",
   notification_channels: "WHERE removed_at IS NULL",
@@ -185,7 +185,7 @@ function rowsOf({ t }: Everything): Record<string, unknown[]> {
   );
 }
 
-/** Files that commands were told to write, unpacked. */
+/** The contents of the file that a command was told to write, unpacked. */
 function fileOf(argv: readonly string[]): string | undefined {
   const at = argv.indexOf("--out");
   if (at < 0) return undefined;
@@ -196,7 +196,7 @@ function fileOf(argv: readonly string[]): string | undefined {
 it.each(Object.keys(LINES))("%s does from elsewhere what it does on the server's machine", async (line) => {
   const name = commandOf(line);
   const [here, there] = [await everything(), await everything()];
-  // Both have the same tokens.
+  // Both instances have the same tokens.
   await adminToken(here.t);
   const made = await adminToken(there.t);
   const argvOf = (e: Everything) => [...name.split(" "), ...(LINES[line] as Line)(e)];
@@ -213,7 +213,7 @@ it.each(Object.keys(LINES))("%s does from elsewhere what it does on the server's
     });
     const [fileHere, fileThere] = [fileOf(argvHere), fileOf(argvThere)];
     expect(fileThere?.length ?? 0).toBeGreaterThan((fileHere?.length ?? 0) * 0.9 - 1);
-    // Whatever it did, the token did.
+    // Every event of the command names the token as its actor.
     const events = there.t.rows(
       "SELECT action, actor_kind, actor_id, actor_label FROM audit_events WHERE id > ?",
       before,

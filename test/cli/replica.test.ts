@@ -80,7 +80,7 @@ it("restores a replica with the keys that were copied, and the log goes on as an
 
 it("restores into the directory that lost it, keeps aside what was there and tells what is lost", async () => {
   const { directory, server, send, replica } = await replicated();
-  // Whoever reads meanwhile keeps what comes in the log beside the database.
+  // An open reader keeps what is written meanwhile in the log beside the database.
   const reader = new Sqlite(join(directory, "reckon.db"), { readonly: true });
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM deliveries").get();
@@ -93,12 +93,12 @@ it("restores into the directory that lost it, keeps aside what was there and tel
   expect(done).toMatchObject({ deliveries: 3, lostLeaves: 1 });
   expect(readdirSync(done.keptAside)).toContain("reckon.db");
   expect(rowsOf(directory, "SELECT count(*) AS n FROM telemetry_segments")).toEqual([{ n: 3 }]);
-  // Else two logs of one size would be signed under one name.
+  // Otherwise two logs of one size would be signed under one name.
   expect(await refusal(["ledger", "checkpoint", "--data", directory])).toMatch(/Start the server on it once/);
   expect(await json(["restore", "--from", files, "--data", directory])).toMatchObject({ deliveries: 4 });
 });
 
-it("takes a backup for a plain copy, without leaving its keys in the database or what they came in", async () => {
+it("restores a backup as if it were a plain copy, and leaves neither its keys nor their table in the database", async () => {
   const { directory, server } = await replicated();
   await server.end();
   const file = join(newFolder(), "one.backup");
@@ -124,7 +124,7 @@ it("carries keys under a passphrase, which another key or passphrase does not op
   expect(await json(from, `${PASSPHRASE}\n`)).toMatchObject({ deliveries: 1 });
   for (const name of ["signing-key.pem", "ledger-key.pem"])
     expect(readFileSync(join(away, name))).toEqual(readFileSync(join(directory, name)));
-  // A key that came later is not in it, and the doctor says so before anybody needs it.
+  // A key that was made later is not in it, and the doctor says so before anybody needs it.
   expect((await command(["key", "rotate", "--data", directory])).code).toBe(0);
   copy();
   await server.end();
@@ -136,7 +136,7 @@ it("carries keys under a passphrase, which another key or passphrase does not op
   );
 });
 
-it("goes on with another key of the ledger where that is asked for, and never back to an earlier one unasked", async () => {
+it("uses another key of the ledger if that is asked for, and never goes back to an earlier one unasked", async () => {
   const { directory, server, replica, copy } = await replicated(1);
   await json(["key", "wrap", "--passphrase-stdin", "--data", directory], PASSPHRASE);
   copy();
@@ -219,14 +219,14 @@ it("checks a replica that a command restores, notes it, and finds one that stopp
   const other = await replicated(1);
   const foreign = await command(["replica", "check", "--from", other.replica, "--data", directory]);
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining("not the beginning")]);
-  // As where a backup was restored, and what came since is in the replica alone.
+  // As after a backup was restored: what came since is in the replica alone.
   expect(await refusal(["replica", "check", "--from", replica, "--data", other.directory])).toMatch(
     /has \d+ leaves and the running database \d+: it is of another, or this one went back/,
   );
   await server.end();
 });
 
-it("leaves no copy behind where a check is ended, which it notes, or killed", async () => {
+it("leaves no copy behind when a check is ended, which it notes, or killed", async () => {
   const { directory, replica } = await replicated();
   const place = newFolder();
   const check = ["replica", "check", "--restore-to", place, "--data", directory, "--"];
@@ -251,14 +251,14 @@ it("leaves no copy behind where a check is ended, which it notes, or killed", as
   const running = await begun();
   expect(readdirSync(place)).toHaveLength(1);
   expect((await command([...check, "cp", replica, "{}"])).code).toBe(0);
-  // One that goes on is left alone.
+  // A check that is still running is left alone.
   expect(readdirSync(place)).toHaveLength(1);
   running.child.kill("SIGTERM");
   await within(running.exited, "the check to end");
   expect(readdirSync(place)).toEqual([]);
 });
 
-it("takes a replica for well that lacks a team which came a moment ago, and for stopped where it lacks what was sent since", async () => {
+it("accepts a replica that lacks a team imported a moment ago, and calls it stopped if it lacks what was sent since", async () => {
   const [old, { directory, server, send, replica, copy }] = await Promise.all([replicated(), replicated()]);
   const file = join(newFolder(), "team");
   await json(["team", "move", "Acme", "--to", "https://new.example", "--data", old.directory]);

@@ -59,7 +59,7 @@ describe("requests from the command line", () => {
     );
   });
 
-  it("stand on a line each in a pipe, and say when there are more", async () => {
+  it("print a line each into a pipe, and say when there are more", async () => {
     const { t, one, two } = await running();
     const all = await run(t, "list");
     expect(all.stdout.split("\n").map((line) => line.split("\t"))).toEqual([

@@ -53,7 +53,7 @@ it("a restore says that what was revoked since the backup works again", async ()
   expect(await state()).toBe("active");
 });
 
-it("a restore names the teams that moved since the backup, and would be served again", async () => {
+it("a restore names the teams that moved since the backup, which would be served again", async () => {
   const { directory } = await testData();
   const file = join(directory, "copy.backup");
   await json(directory, "backup", file);
@@ -65,7 +65,7 @@ it("a restore names the teams that moved since the backup, and would be served a
   expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(/"Acme" moved to https:\/\/new\.example since/)]);
 });
 
-it("a restore names the holds that were placed since the backup, and keep nothing any more", async () => {
+it("a restore names the holds that were placed since the backup, which it loses", async () => {
   const { directory } = await testData();
   const file = join(directory, "copy.backup");
   const place = (reason: string) => json(directory, "hold", "place", "--team", "Acme", "--reason", reason);
@@ -104,11 +104,11 @@ it("a restore names the keys that signed since the backup, but none of a server 
   expect(await json(fresh, "restore", file)).toMatchObject({ keysGone: [] });
 });
 
-it("a restore takes what is ours of a backup alone, for its owner alone, and leaves no key in the database", async () => {
+it("a restore takes only files of ours from a backup, readable by their owner alone, and leaves no key in the database", async () => {
   const { directory } = await testData();
   const file = join(newFolder(), "copy.backup");
   await json(directory, "backup", file);
-  // Somebody else may have made it, or had it in their hands.
+  // Somebody else may have made or changed it.
   const db = new Sqlite(file);
   for (const name of ["../out.pem", "retired-keys/../../out.pem", "ledger-checkpoint", "notes.txt"])
     db.prepare("INSERT INTO backup_files VALUES (?, 'x')").run(name);
@@ -200,7 +200,7 @@ describe("a copy of the database that was made otherwise", () => {
       },
     ],
   ];
-  it.each(WAYS)("is refused by restore, which says what to do, and serves when that is done: %s", async (how, copy) => {
+  it.each(WAYS)("is refused by restore, which says what to do, and serves once that is done: %s", async (how, copy) => {
     const { directory, devices } = await testData();
     const token = devices[0]?.token as string;
     const server = await testServer(directory);
@@ -254,24 +254,24 @@ it("a backup tells its size, and names the directory that it cannot be put in", 
   expect(readdirSync(directory)).not.toContain("no");
 });
 
-it("a backup that is only verified is said to restore in the last line, and nothing is changed", async () => {
+it("a backup that is only verified is called restorable in the last line, and nothing is changed", async () => {
   const { directory } = await testData();
   const file = join(directory, "copy.backup");
   await json(directory, "backup", file);
   const before = readdirSync(directory);
   const done = await command(["restore", file, "--verify", "--data", directory]);
-  // Once: on a terminal both streams are seen.
+  // It is said once, because a terminal shows both streams.
   expect([done.code, done.stdout.trimEnd().split("\n").at(-1), done.stderr]).toEqual([0, "It would restore.", ""]);
   expect(await json(directory, "restore", file, "--verify")).toMatchObject({ wouldRestore: true, keys: 1 });
   expect(readdirSync(directory)).toEqual(before);
 });
 
 describe("installers", () => {
-  it("whose copy was killed are no news while it is made, a finding afterwards, and gone with the next start", async () => {
+  it("that are being copied are not reported; a copy that was killed is a finding, and gone with the next start", async () => {
     const { directory } = await testData();
     const releases = join(directory, "releases");
     const pipe = join(directory, "Setup.exe");
-    // Nobody ever writes to it: the copy stands still where it is to be killed.
+    // Nobody ever writes to the pipe, so the copy stands still where it is to be killed.
     execFileSync("mkfifo", [pipe]);
     const args = ["release", "add", "--platform", "win32", "--version", "1.0.0", "--file", pipe, "--data", directory];
     const copying = launch(args);
@@ -311,7 +311,7 @@ it.skipIf(process.platform !== "linux")("a backup that fails leaves nothing behi
   const data = copyOf(await testData());
   const folder = join(data.directory, "out");
   mkdirSync(folder);
-  // A file that can be opened but not read is found when the database is already copied.
+  // Reading a file that can be opened but not read fails when the database is already copied.
   mkdirSync(join(data.directory, "retired-keys"));
   execFileSync("ln", ["-s", "/proc/self/mem", join(data.directory, "retired-keys/odd.pem")]);
   const done = await command(["backup", join(folder, "copy"), "--data", data.directory]);

@@ -55,13 +55,13 @@ describe("reckon spend", () => {
       },
       groups: [
         { key: "claude-opus-4-6", usd: 5.05 },
-        // A name with a control character is no name.
+        // A name with a control character does not count as a name.
         { key: "", usd: null, unpricedTokens: 703 },
       ],
     });
   });
 
-  it("prints lines for a pipe, with what has no price called so", async () => {
+  it("prints lines for a pipe, with the word unpriced where there is no price", async () => {
     const { t } = await running();
     const { stdout } = await spend(t, ...DAYS, "--by", "branch");
     expect(stdout.split("\n").map((line) => line.split("\t").slice(0, 4))).toEqual([
@@ -166,7 +166,7 @@ describe("reckon spend", () => {
     const wrong = await spend(t, ...DAYS);
     expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
     expect(wrong.stderr).toContain('reckon: prices.json["models"]["claude-opus-4-6"]["output"] is missing');
-    // The server may know better ones than this process, which would tell of budgets by those that ship.
+    // The server may know better prices than those that ship with this process, so no budgets are told.
     const listed = await command(["budget", "list", "--team", "Acme", "--data", t.directory]);
     expect([listed.code, listed.stdout, listed.stderr]).toEqual([1, "", expect.stringContaining("prices.json[")]);
   });

@@ -48,7 +48,7 @@ const WEEK = {
 
 const team = (t: TestInstance, ...argv: string[]) => ran(["team", ...argv, "--json", "--data", t.directory]);
 
-/** Says that a team moved, and writes it into a file. */
+/** Moves a team away, and writes it into a file. */
 async function leave(t: TestInstance, name: string, file = join(newFolder(), "team")): Promise<string> {
   await teamMoves.begin(t.instance.core, name, TO, COMMAND_LINE);
   const done = await team(t, "export", name, "--out", file);
@@ -70,7 +70,7 @@ const expectRefused = async (t: TestInstance, file: string, message: string | Re
   expect(t.count("log_leaves")).toBe(before);
 };
 
-/** Signs a file again as it is now, as whoever made it can, and closes it. */
+/** Signs a changed file, as its maker can, and closes it. */
 function resign(t: TestInstance, db: InstanceType<typeof Sqlite>): void {
   const { manifest } = readManifest(db.prepare("SELECT note FROM file_manifest").pluck().get() as string);
   const tables = Object.fromEntries(Object.keys(manifest.tables).map((name) => [name, digestOf(db, name)]));
@@ -109,7 +109,7 @@ async function shop(): Promise<{ t: TestInstance; ada: TestDevice; robot: TestDe
   return { t, ada, robot, stranger };
 }
 
-/** What a team has in the tables that move, without the numbers that each instance gives, and what each says of itself. */
+/** A team's rows in the tables that move, without numbers that each instance gives and tables of each instance's own. */
 function contentOf(t: TestInstance, teamId: string): [string, string[]][] {
   const OWN = ["audit_events", "log_imports", "log_import_leaves", "log_import_nodes"];
   return MOVED.filter(({ name }) => !OWN.includes(name)).map(({ name, where, arriving = {}, leaving = {} }) => {
@@ -122,7 +122,7 @@ function contentOf(t: TestInstance, teamId: string): [string, string[]][] {
   });
 }
 
-it("knows of every table whether it moves, and of every projection where it stands", async () => {
+it("knows of every table whether it moves, and of every projection how to skip what it has read", async () => {
   const names = [...readFileSync("schema.sql", "utf8").matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name);
   expect([...MOVED.map(({ name }) => name), ...Object.keys(LEFT)].sort()).toEqual(names.sort());
   const projections = ROOMS.flatMap(({ projections = [] }) => projections);
@@ -145,7 +145,7 @@ describe("a team that moves", () => {
     const u = await startInstance();
     const other = await u.device(await u.team({ name: "Third" }));
     await deliverAll(u, other, "shop", "peony");
-    // Of what is gone, too, no number is given again.
+    // The numbers of rows that are gone are not given again either.
     u.rows("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'trace_sessions' RETURNING 1");
     const printed = await arrive(u, file);
     const [{ first }] = u.rows("SELECT min(id) AS first FROM trace_sessions WHERE team_id = ?", ada.team.id);
@@ -155,7 +155,7 @@ describe("a team that moves", () => {
     expect(contentOf(u, ada.team.id)).toEqual(contentOf(t, ada.team.id));
     expect(JSON.stringify(spendReport(u.instance.core, ada.team.id, WEEK))).toBe(JSON.stringify(from));
     expect([faults(t), faults(u)]).toEqual([[], []]);
-    // The token goes on there, where the numbers go on.
+    // The token works there, and the stream's numbers go on.
     const json = { repoKey: "shop", entries: [{ seq: 12, payload: { text: "after" } }] };
     const sent = await u.post("/api/telemetry/ingest", { token: ada.token, json });
     expect([sent.status, sent.body.flagged, sent.body.maxSeq]).toEqual([200, null, 12]);
@@ -171,7 +171,7 @@ describe("a team that moves", () => {
     expect(actions(u)).toEqual(["team.created", "team.moved", "team.exported", "team.imported"]);
   });
 
-  it("gives no error the number of one that is gone, which has it again when it is there again", async () => {
+  it("gives no error the number of one that is gone, which has its number again when it comes back", async () => {
     const [t, u] = [await startInstance(), await startInstance()];
     const ada = await t.device(await t.team({ name: "Acme" }));
     let version = 0;
@@ -188,7 +188,7 @@ describe("a team that moves", () => {
     await act(t.instance.core, { teamId: ada.team.id, fingerprint }, { kind: "resolve" }, COMMAND_LINE);
     await say(u, (await u.device()).token, "Other");
     await arrive(u, await leave(t, "Acme"));
-    // What is said of a whole class is of no entry.
+    // What is said of a whole class belongs to no entry.
     for (const table of ["triage_words", "triage_events"])
       expect([table, u.rows(`SELECT entry_id FROM ${table}`)]).toEqual([table, [{ entry_id: 0 }]]);
     expect(await say(u, ada.token, "A", "C")).toEqual([
@@ -198,7 +198,7 @@ describe("a team that moves", () => {
     expect(await say(u, ada.token, "A", "B", "C")).toContainEqual({ id: 3, title: "B" });
   });
 
-  it("comes once, however often it is asked to", async () => {
+  it("is imported once, however often that is asked for", async () => {
     const { t } = await shop();
     const file = await leave(t, "Acme");
     const u = await startInstance();
@@ -210,7 +210,7 @@ describe("a team that moves", () => {
     await expectRefused(u, again, /is here already, from another file/);
   });
 
-  it("moves on from there, and back to nowhere that it came from", async () => {
+  it("can move on to a third server, but back to none that it came from", async () => {
     const { t, ada } = await shop();
     const [u, w] = [await startInstance(), await startInstance()];
     await arrive(u, await leave(t, "Acme"));
@@ -237,7 +237,7 @@ describe("a team that moves", () => {
     expect(faults(u)).toEqual([]);
   });
 
-  it("leaves behind what was erased, and stays held and kept for as long as it was said", async () => {
+  it("leaves behind what was erased, and keeps its holds and retention", async () => {
     const { t, robot } = await shop();
     const { core } = t.instance;
     await carryOut(
@@ -259,12 +259,12 @@ describe("a team that moves", () => {
     expect(u.rows("SELECT kind FROM erasures ORDER BY kind")).toEqual([{ kind: "person" }, { kind: "retention" }]);
     expect(u.rows("SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n).toBeGreaterThan(0);
     await u.close();
-    // A restart erases nobody again.
+    // A restart does not erase the person again.
     const again = await startInstance({ directory: u.directory });
     expect(faults(again)).toEqual([]);
   });
 
-  it("comes after a restore from before a device that was erased since", async () => {
+  it("can come after a restore from before a device was made that is erased by now", async () => {
     const { t, ada } = await shop();
     const file = join(newFolder(), "backup");
     await backup(t.instance.core, file, () => {});
@@ -282,20 +282,20 @@ describe("a team that moves", () => {
     expect([again.count("erasures"), u.count("erasures")]).toEqual([2, 0]);
   });
 
-  it("comes after another of which the same erasure took something, and again where what came was undone", async () => {
+  it("can come after another team that an erasure concerned as well, and again after its import was undone", async () => {
     const { t, ada, robot, stranger } = await shop();
     const { core } = t.instance;
     await deliverAll(t, stranger, "shop", "lavender", 20);
     const { id } = await personWith(t, stranger, "lou@example.com");
     await setRole(core, ada.team.id, "lou@example.com", "member", COMMAND_LINE);
     await assignDevice(core, robot.deviceId, "lou@example.com", COMMAND_LINE);
-    // On a machine of somebody else's, their agent names them.
+    // An agent on somebody else's machine names them.
     const named = {
       repoKey: "till",
       sessions: [{ id: "lou's", outcome: "ok", userEmail: "lou@example.com", spans: [] }],
     };
     expect((await t.post("/api/agent-traces/ingest", { token: ada.token, json: named })).status).toBe(200);
-    // Of all teams, and of somebody with devices in two.
+    // An erasure in all teams, and one of a person with devices in two.
     for (const target of [{ repo: "shop" }, { person: "lou@example.com" }])
       await carryOut(core, await requestErasure(core, resolveTarget(core, target), "asked for", COMMAND_LINE));
     const [acme, lavender] = [await leave(t, "Acme"), await leave(t, "Lavender")];
@@ -351,7 +351,7 @@ describe("a team that moves", () => {
     expect(owners.map(({ personId }) => personId)).toContain(known.id);
   });
 
-  it("can be called otherwise, where its name is taken", async () => {
+  it("can be renamed where its name is taken", async () => {
     const { t, ada } = await shop();
     const u = await startInstance();
     await u.team({ name: "Acme" });
@@ -375,7 +375,7 @@ async function withPack() {
   return { t, robot, file: await leave(t, "Acme") };
 }
 
-describe("what comes", () => {
+describe("a team that arrives", () => {
   it("leaves its packs behind where their names are taken and it is asked to", async () => {
     const { file } = await withPack();
     const u = await startInstance();
@@ -391,7 +391,7 @@ describe("what comes", () => {
     expect([v.count("packs"), v.count("pack_versions"), v.count("pack_installs"), faults(v)]).toEqual([1, 1, 1, []]);
   });
 
-  it("is refused where a device of its is here, or one with its token, which would open two teams", async () => {
+  it("is refused where one of its devices, or a device with one of its tokens, is here: that would open two teams", async () => {
     const { t, robot } = await shop();
     const file = await leave(t, "Acme");
     const u = await startInstance();
@@ -407,7 +407,7 @@ describe("what comes", () => {
     await arrive(u, file);
   });
 
-  it("costs what it does at the prices of where it came to", async () => {
+  it("costs what it does at the prices of the instance that it came to", async () => {
     const { t, ada } = await shop();
     const usage = { input_tokens: 1_000_000, output_tokens: 0 };
     const sessions = [{ id: "s-1", outcome: "ok", spans: [{ id: "a", model: "own-model", usage }] }];
@@ -430,7 +430,7 @@ describe("what comes", () => {
     expect(await cost(u)).toBe(5);
   });
 
-  it("is refused where an erasure of its is on record of something else, and that stays as it is", async () => {
+  it("is refused where the id of one of its erasures is on record for another one, which stays as it is", async () => {
     const { t, ada } = await shop();
     await eraseNow(t.instance.core, { device: ada.deviceId });
     const file = await leave(t, "Acme");
@@ -469,7 +469,7 @@ describe("a move", () => {
     expect(faults(t)).toEqual([]);
   });
 
-  it("goes to another server than the one that the team is at", async () => {
+  it("goes only to another server than the one that the team is at", async () => {
     const { t, ada } = await shop();
     const own = baseUrlOf(t.instance.core.config);
     const done = await team(t, "move", "Acme", "--to", `${own}/`);
@@ -477,7 +477,7 @@ describe("a move", () => {
     expect((await t.post("/api/telemetry/heartbeat", { token: ada.token })).status).toBe(200);
   });
 
-  it("sends codes and rotations on as well", async () => {
+  it("tells the new address to connect codes and token rotations as well", async () => {
     const { t, ada } = await shop();
     const code = await t.code(ada.team);
     await teamMoves.begin(t.instance.core, "Acme", TO, COMMAND_LINE);
@@ -492,7 +492,7 @@ describe("a move", () => {
     expect((await t.post("/mcp", { token: ada.token, json: { jsonrpc: "2.0", id: 1, method: "ping" } })).status).toBe(
       401,
     );
-    // One that is made now would be known at neither server.
+    // A code that is made now would be known to neither server.
     const late = await ran(["code", "create", "--team", "Acme", "--data", t.directory]);
     expect([late.code, late.out, late.err]).toEqual([
       1,
@@ -537,7 +537,7 @@ describe("a file", () => {
         if (how === "remove") db.prepare(`DELETE FROM ${name} WHERE ${where}`).run(...values);
         else db.prepare(`UPDATE ${name} SET ${target} = ? WHERE ${where}`).run(next, ...values);
       } catch {
-        // A constraint does not let it be.
+        // A constraint of the table forbids it.
         return false;
       } finally {
         db.close();
@@ -584,7 +584,7 @@ describe("a file", () => {
     };
     await change("PRAGMA user_version = 30", /it has schema 30/);
     await change("CREATE TRIGGER x AFTER INSERT ON teams BEGIN SELECT 1; END", /no file of a team's/);
-    // A text that nobody signed yet, shown to whoever runs the command.
+    // An unsigned text, which is shown to whoever runs the command.
     const form = JSON.stringify({ format: "\u001b]0;owned\u0007\u009b2J" });
     await change(
       `UPDATE file_manifest SET note = 'a\nteam\n${form}\n\n— a AAAAAAAA\n'`,
@@ -593,7 +593,7 @@ describe("a file", () => {
     await change("CREATE VIEW x AS SELECT 1", /no file of a team's/);
     await change("INSERT INTO alarms VALUES ('x', 1)", /has something in the table alarms/);
     await expectRefused(u, join(u.directory, "reckon.db"), /no file of a team's/);
-    // An index that lacks rows of its table: what looks through that alone would not see them.
+    // An index that lacks rows of its table: a read through that index would miss them.
     const damaged = join(newFolder(), "damaged");
     copyFileSync(file, damaged);
     const db = new Sqlite(damaged);
@@ -607,7 +607,7 @@ describe("a file", () => {
     expect((await team(u, "import", file, "--origin-key", key)).code).toBe(0);
   });
 
-  it("whose maker signed rows of others is refused all the same", async () => {
+  it("with rows of others is refused, although its maker signed them", async () => {
     const { t, ada } = await shop();
     const u = await startInstance();
     const file = await leave(t, "Acme");
@@ -652,7 +652,7 @@ describe("a file", () => {
       `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2, 2)`,
       /erasures that are not done, or of others/,
     );
-    // Of one that is not done the next start would go on with it, and of who is named a restored copy is erased again.
+    // The next start would go on with an erasure that is not done, and would erase in a restored copy whoever is named.
     for (const [others, completedAt] of [
       [{}, "NULL"],
       [{ deviceIds: ["dev_x"] }, "2"],
@@ -664,7 +664,7 @@ describe("a file", () => {
         /erasures that are not done, or of others/,
       );
     }
-    // A list of files that no snapshot has yet, and that a device of the team can come to by sending files with its digest.
+    // Lists of files that no snapshot has yet, but that a device could get by sending files with that digest.
     for (const entries of ['[["a.md",0]]', '[["a.md","1"]]', '[["a.md",-1]]', "[[]]", '["a.md"]'])
       await sign(
         `INSERT INTO brain_manifests (team_id, sha256, files, bytes, entries) VALUES ('${ada.team.id}', x'00', 1, 1, '${entries}')`,
@@ -675,7 +675,7 @@ describe("a file", () => {
         `INSERT INTO brain_blobs VALUES (${id}, '${ada.team.id}', x'00', 'r', 1, 'x', NULL, NULL, NULL)`,
         /numbers that no instance gives in the table brain_blobs/,
       );
-    // Block 9 is to be another team's there.
+    // Block 9 would be another team's there.
     for (const table of ["trace_spans", "telemetry_segments", "brain_blobs"])
       await sign(`UPDATE ${table} SET block_id = 9, block_at = 0`, /name what is not in it/);
     for (const column of ["users SET created_at", "devices SET last_seen_at", "teams SET period_end_at"])
@@ -685,7 +685,7 @@ describe("a file", () => {
         `INSERT INTO packs VALUES ('pck_x', '${ada.team.id}', replace('${name}', '\\0', char(0)), 't', 's', 'MIT', '[]', 1, 1, NULL, NULL, NULL)`,
         /packs under names that no pack has/,
       );
-    // Texts as they were delivered, and behind them more than any block holds.
+    // Texts as they were delivered, followed by more than any block holds.
     const original = new Sqlite(file, { readonly: true });
     const packed = original
       .prepare("SELECT content FROM trace_span_blocks ORDER BY id LIMIT 1")
@@ -697,7 +697,7 @@ describe("a file", () => {
       `UPDATE trace_span_blocks SET content = x'${bomb.toString("hex")}' WHERE id = (SELECT min(id) FROM trace_span_blocks)`,
       /is not what its leaves commit to/,
     );
-    // Erasing who goes by another's name would take that one's out of the record of all teams.
+    // Erasing a person under another's name would take that name out of the record of all teams.
     for (const people of [
       "users SET email = 'command line', email_key = 'command line'",
       "users SET email_key = 'root@example.com'",
@@ -712,7 +712,7 @@ describe("a file", () => {
       );
   });
 
-  it("goes by the name that its maker signed for it, and gives nobody a password or rights, whatever stands in its rows", async () => {
+  it("takes its name from what its maker signed, and gives nobody a password or rights, whatever its rows say", async () => {
     const { t, file } = await withPack();
     const db = new Sqlite(file);
     db.exec(`UPDATE teams SET name = 'Third' || char(10) || 'x', verified_at = 1, moved_to = 'https://third.example', moved_at = 1;
@@ -731,7 +731,7 @@ describe("a file", () => {
     ]);
   });
 
-  it("brings who made what, whether or not they have another account there or are in the team no more", async () => {
+  it("keeps who made what, whether or not they have another account there or have left the team", async () => {
     const { t, ada } = await shop();
     const { core } = t.instance;
     const actor = ({ id, email: label }: User) => ({ kind: "user", id, label, ip: null }) as const;
@@ -757,7 +757,7 @@ describe("a file", () => {
     expect(u.rows("SELECT count(*) AS n FROM memberships")).toEqual([{ n: 1 }]);
   });
 
-  it("is erased of somebody who had an account there, with the addresses that they had where it came from", async () => {
+  it("is erased of a person who had an account there, with the addresses that they had where it came from", async () => {
     const { t, ada } = await shop();
     const { core } = t.instance;
     const former = { kind: "user", id: "usr_x", label: "zinnia@example.com", ip: null } as const;
@@ -771,7 +771,7 @@ describe("a file", () => {
     const file = await leave(t, "Acme");
     const u = await startInstance();
     await makeAccount(u.instance.core, { email: "ada@example.com" });
-    // They had one of them there, too.
+    // They had one of these addresses there, too.
     u.rows("INSERT INTO former_addresses SELECT id, ? FROM users RETURNING 1", former.label);
     await arrive(u, file);
     expect(filesWith(u.directory, "zinnia")).not.toEqual([]);
@@ -804,7 +804,7 @@ describe("a file", () => {
     expect(existsSync(`${file}.partial`)).toBe(false);
   });
 
-  it("is made once what is being erased is gone", async () => {
+  it("is made only once a running erasure is done", async () => {
     const { t, ada } = await shop();
     const { core } = t.instance;
     const asked = await requestErasure(core, resolveTarget(core, { device: ada.deviceId }), "asked for", COMMAND_LINE);

@@ -20,7 +20,7 @@ it.skipIf(process.platform !== "linux")("reads standard input to its end, howeve
     watched.exited.then(() => {
       ended = true;
     });
-    // Once its end of the pipe no longer blocks (O_NONBLOCK, fcntl(2)), it has looked at what is not there yet.
+    // Once its end of the pipe no longer blocks (O_NONBLOCK, fcntl(2)), it has tried to read before anything was written.
     await until("it reads", () => ended || /^flags:\s+\d*4\d{3}$/m.test(readFileSync(`/proc/${pid}/fdinfo/0`, "utf8")));
     for (const piece of pieces) await new Promise<void>((resolve) => stdin?.write(piece, () => resolve()));
     stdin?.end();
@@ -66,7 +66,7 @@ it("names the file and the reason when one cannot be read or written", async () 
     const { code, stdout, stderr } = await command(args);
     expect([args[1], code, stdout, stderr]).toEqual([args[1], 1, "", expect.stringContaining(`reckon: ${said}\n`)]);
   }
-  // What cannot be handed out is not made: the audit would have a licence that nobody got.
+  // A licence that cannot be written is not minted: the audit would have one that nobody got.
   expect(rowsOf(data, "SELECT 1 FROM audit_events WHERE action = 'license.minted'")).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ it("calls it wrong usage to connect a machine without saying where to", async ()
   }
 });
 
-it("makes no file where connecting is only looked at, and says when there was nothing to disconnect", async () => {
+it("makes no file in a dry run of connecting, and says when there was nothing to disconnect", async () => {
   const home = newFolder();
   const env = { HOME: home, RECKON_AGENT_HOME: join(home, "agent"), CLAUDE_CONFIG_DIR: join(home, "claude") };
   const agent = (...args: string[]) => command(["agent", ...args], { env });
@@ -103,7 +103,7 @@ it("says which file of the capture client is damaged, and what to do", async () 
   }
 });
 
-it("calls an agent wrong usage that nobody knows, instead of watching none", async () => {
+it("calls an unknown agent wrong usage, instead of watching none", async () => {
   const env = { RECKON_AGENT_HOME: newFolder() };
   for (const args of [
     ["connect", "http://127.0.0.1:1", "CODE", "--yes", "--agents", "claude"],
@@ -116,7 +116,7 @@ it("calls an agent wrong usage that nobody knows, instead of watching none", asy
   }
 });
 
-it.skipIf(process.platform !== "linux")("does not call a result written that was not", async () => {
+it.skipIf(process.platform !== "linux")("does not report a result as written that was not", async () => {
   const data = newFolder();
   await command(["team", "create", "Acme", "--data", data]);
   const full = openSync("/dev/full", "w");
@@ -132,7 +132,7 @@ it("answers help in every way one asks for it", async () => {
   }
 });
 
-it("gives links with the address of the server that runs, whatever told it", async () => {
+it("builds links with the address of the running server, wherever it was set", async () => {
   const data = newFolder();
   await command(["team", "create", "Acme", "--data", data]);
   await command(["user", "create", "ada@example.com", "--password-stdin", "--data", data], { input: PASSWORD });

@@ -98,7 +98,7 @@ describe("reckon user", () => {
     ]);
   });
 
-  it("says which machines of somebody who leaves still report, and revokes them when told to", async () => {
+  it("says which machines of a person whose account is closed still report, and revokes them when told to", async () => {
     const data = folder();
     const run = (...args: string[]) => command([...args, "--data", data]);
     await json(run("team", "create", "Acme", "--json"));
@@ -175,7 +175,7 @@ describe("reckon user", () => {
     onTestFinished(async () => void (await server.end()));
     expect(await signIn(server.url, "ada@example.com", PASSWORD)).toBe(401);
     expect(await signIn(server.url, "ada@example.com", "a new pass phrase")).toBe(303);
-    // The password that was set takes the link's place.
+    // Setting the password ended the link.
     const { hash } = new URL(link.stdout.trim());
     expect((await openByForms(`${server.url}/reset-password${hash}`)).status).toBe(410);
   });
@@ -303,7 +303,7 @@ describe("the first start", () => {
     expect((await openByForms(`http://127.0.0.1:${port?.[1]}/sub/setup#${port?.[2]}`)).status).toBe(200);
   });
 
-  it("says what is missing where the address that links name is none to open", async () => {
+  it("says what is missing where the address in links cannot be opened", async () => {
     const data = folder();
     const started = async (env: Record<string, string>) => {
       const server = await serve(data, { env: { RECKON_HOST: "0.0.0.0", ...env } });

@@ -62,7 +62,7 @@ async function credentials(t: TestInstance): Promise<Record<string, Ask>> {
   };
 }
 
-/** Everything that is stored, but what every refused request may leave. */
+/** All rows, except those that any refused request may leave. */
 function stored(t: TestInstance): string {
   const tables = t.rows(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
@@ -122,7 +122,7 @@ interface Held {
   readonly path: string;
   readonly json: object;
   readonly headers?: object;
-  /** Whose token it is, and what ends it. */
+  /** Makes a token, and returns what ends it. */
   readonly of: (t: TestInstance) => Promise<{ readonly token: string; readonly end: () => unknown }>;
   readonly status: number;
 }
@@ -203,7 +203,7 @@ const HELD: Record<string, Held> = {
   },
 };
 
-it.each(Object.entries(HELD))("%s opens nothing to a body that is still on its way", async (_, held) => {
+it.each(Object.entries(HELD))("%s opens nothing to a body that was still arriving when it ended", async (_, held) => {
   const t = await startInstance({ settings: { port: "0" } });
   await t.instance.listen();
   const { token, end } = await held.of(t);

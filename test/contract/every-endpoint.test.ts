@@ -62,7 +62,7 @@ const withAuth = CONTRACT.filter((endpoint) => ["device", "deviceOrApi"].include
 const withBody = CONTRACT.filter(({ spec }) => spec.body);
 const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
 const needing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
-/** Those that write; reads by tokens that people give to programs are recorded before they are answered. */
+/** Endpoints that write. Reads by read tokens and API tokens count, because they are recorded before they are answered. */
 const writing = CONTRACT.filter((one) => one.spec.method !== "GET" || ["read", "api"].includes(authOf(one)));
 
 /** A live credential of the kind that the endpoint asks for. */
@@ -80,7 +80,7 @@ async function credential(t: TestInstance, endpoint: Endpoint): Promise<string |
   return (await t.device()).token;
 }
 
-/** A body that the endpoint takes. Its example, unless that names what must exist. */
+/** A body that the endpoint takes: its example, unless that names things that must exist. */
 async function goodBody(t: TestInstance, { spec }: Endpoint, token: string | undefined): Promise<unknown> {
   if (spec.id === "connectExchange") return { code: await t.code(await t.team()), consent: { version: "1" } };
   if (spec.id === "cliDeviceToken") return { device_code: (await answered(t)).deviceCode };
@@ -111,7 +111,7 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
       path: (await scimPath(t, endpoint, token as string)) + (endpoint.spec.method === "GET" ? "?" : ""),
       ask: { token: token as string, ...(body === undefined ? {} : { json: body }) },
     };
-  // What the example narrows by is not there.
+  // The example's filters name things that are not there.
   if (authOf(endpoint) === "api" && endpoint.spec.method === "GET") {
     const ask = { token: token as string };
     return { path: `${await pathOf(t, endpoint.spec.path, ask.token)}?limit=5`, ask };
@@ -132,7 +132,7 @@ async function scimPath(t: TestInstance, { spec: { method, path } }: Endpoint, t
   if (!path.includes(":id")) return path;
   const list = path.replace("/:id", "");
   if (!/(?:Users|Groups)$/.test(list)) return `${list}/${(await t.get(list, { token })).body.Resources[0].id}`;
-  // What closes an account needs one of its own each time; what replaces somebody does not take another's address.
+  // A request that closes an account needs a new one each time; one that replaces a person keeps that person's address.
   const name = method === "PUT" ? "ada" : `bob-${t.count("users")}`;
   const json = list.endsWith("Users") ? oktaUser(`${name}@acme.example`) : { displayName: "others" };
   return `${list}/${(await t.post(list, { token, json })).body.id}`;
@@ -376,7 +376,7 @@ describe("every endpoint with a quota", () => {
       const first = await once();
       expect(first.headers.get("ratelimit-limit")).toBe(endpoint.spec.limits[0]?.headers === "always" ? "2" : null);
       await once();
-      // The first was right.
+      // Where only refusals count, the first request did not: it was right.
       if (endpoint.spec.limits[0]?.counts === "refusals") await once();
       const limited = await once();
       expect(limited.status).toBe(429);

@@ -5,7 +5,7 @@ import { faultsOf } from "../../src/platform/http/endpoint.ts";
 import { SHAPE_MEDIA, SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 import { openApiDocument } from "../../src/platform/http/openapi.ts";
 
-/** What the documents show as an exchange is one that the server would take and give. */
+/** The examples in the document are exchanges that the server would take and give. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
 const document: any = openApiDocument(API, "https://reckon.example.com");
@@ -26,13 +26,13 @@ it.each(CONTRACT.map((one) => [one.spec.id, one.spec] as const))("shows %s whole
   );
 });
 
-it("refers to parts of its own alone, in examples too: generators of clients follow whatever is called so", () => {
+it("refers only to parts of its own, in examples too, because generators of clients follow every $ref", () => {
   const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? [];
   expect(references.length).toBeGreaterThan(100);
   expect(references.filter((one) => !one.startsWith('"$ref":"#/components/'))).toEqual([]);
 });
 
-it("has no open object of nothing but constants, of which a generator makes a value that does not compile", () => {
+it("has no open object with only constant members, for which a generator makes a value that does not compile", () => {
   const faulty = Object.entries<Record<string, object>>(document.components.schemas).filter(
     ([, { properties = {}, additionalProperties }]) =>
       additionalProperties &&
@@ -56,7 +56,7 @@ const members = (schema: object): [string, Member][] =>
     return [...own, ...members(one)];
   });
 
-it("has no member at which a generator of clients ends, or makes what does not compile", () => {
+it("has no member of type null and no constant that is not a string, at which generators of clients fail", () => {
   const found = members(document);
   expect(found.length).toBeGreaterThan(500);
   expect(found.filter(([, { type }]) => type === "null")).toEqual([]);
@@ -64,7 +64,7 @@ it("has no member at which a generator of clients ends, or makes what does not c
   expect(constants).toEqual([]);
 });
 
-it("names the type of whatever it describes, and of a number how large it is and whether it may be broken: generators guess otherwise", () => {
+it("gives everything it describes a type, and each number a format, because generators of clients guess otherwise", () => {
   const schemas = (one: object): Member[] => [
     ...("type" in one || "const" in one ? [one as Member] : []),
     ...Object.values(one).flatMap((within) => (typeof within === "object" && within !== null ? schemas(within) : [])),
@@ -87,15 +87,15 @@ it("names the type of whatever it describes, and of a number how large it is and
   expect(
     document.components.schemas.BrainSearchReply.properties.hits.items.properties.source.properties.version.type,
   ).toBe("integer");
-  // A choice within a choice has no name, without which a client in Go cannot read it.
+  // A choice within a choice has no name, and a client in Go cannot read it.
   expect(JSON.stringify(document)).not.toMatch(/"anyOf":\[\{"anyOf"/);
 });
 
-it("has no separator of lines in a pattern: a generator writes it out, and a pattern ends at its line", () => {
+it("has no line separator in a pattern, because a generator writes it out and the pattern ends there", () => {
   expect(JSON.stringify(document).match(/"pattern":"[^"]*(?:\u2028|\u2029|u2028|u2029)[^"]*"/g)).toBeNull();
 });
 
-it("describes bytes by their media type alone, of which generators of clients make what compiles and is true", () => {
+it("describes bytes by their media type alone, from which generators of clients make code that compiles and is true", () => {
   const bodies = CONTRACT.filter(({ spec }) => spec.body?.protobuf).map(
     ({ spec }) => document.paths[spec.path].post.requestBody.content["application/x-protobuf"],
   );
@@ -103,7 +103,7 @@ it("describes bytes by their media type alone, of which generators of clients ma
   expect(document.components.schemas.LedgerTileReply).not.toHaveProperty("type");
 });
 
-it("calls whole numbers of paths and queries numbers, as the replies do that they come from", () => {
+it("declares whole numbers in paths and queries as numbers, as in the replies that they come from", () => {
   const parameters = Object.entries<Record<string, { parameters: { name: string; schema: { type: string } }[] }>>(
     document.paths,
   ).flatMap(([path, methods]) =>

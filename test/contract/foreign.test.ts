@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
 import { authOf, startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 
-/** Another team's names are known to whoever asks here; what stands behind them must not show, and must not change. */
+/** The stranger knows the names of another team's things. The things themselves must not show, and must not change. */
 
 const CANARY = "canary4x8t";
 const REPO = "github.com/acme/shop";
@@ -66,7 +66,7 @@ const BODIES: Record<string, readonly object[]> = {
   brainPulseIngest: [{ repoKey: REPO, at: "2026-11-20T15:00:00Z", counts: {}, fingerprints: [] }],
 };
 
-/** The rows that belong to a team, or hang on what belongs to it: all that was there before the other team did anything. */
+/** All rows that belong to a team, by themselves or through another row. */
 function rowsOf(t: TestInstance): Map<string, string[]> {
   const tables = t.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
   return new Map(
@@ -89,7 +89,7 @@ describe("another team's device", () => {
     const theirs = await t.device();
     await fill(t, theirs);
     await t.instance.settle();
-    // The canary is where it should be, or its absence would say nothing.
+    // The owner sees the canary; otherwise its absence below would prove nothing.
     const own = await t.get("/api/causal-link", { token: theirs.token });
     expect(own.text).toContain(CANARY);
     const stranger = await t.device();
@@ -109,7 +109,7 @@ describe("another team's device", () => {
     const after = rowsOf(t);
     for (const [table, rows] of before) {
       const lost = rows.filter((row) => !row.includes(stranger.deviceId) && !after.get(table)?.includes(row));
-      // What the stranger's own requests may leave: the tokens and days of its own team.
+      // The stranger's requests may change only the tokens and days of its own team.
       expect([table, lost.filter((row) => !row.includes(stranger.team.id))]).toEqual([table, []]);
     }
     expect(asked).toBeGreaterThan(0);

@@ -41,7 +41,7 @@ describe("the OpenAPI document", () => {
       info: { version: "1.0.0" },
       servers: [{ url: "https://reckon.example/sub" }],
     });
-    // What no operation can answer is said once, not in the types of each.
+    // 405 is no operation's own reply, so the description names it once.
     expect(body.info.description).toMatch(/405 \(`method_not_allowed`\) with the header `Allow`/);
     const ids = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap((path) =>
       Object.values(path).map((one) => one.operationId),

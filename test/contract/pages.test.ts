@@ -30,14 +30,14 @@ it("sends whoever is not signed in to the sign-in page, and back afterwards", as
   for (const one of guarded) {
     const answer = await ask(t, one.spec.method, pathOf(one));
     expect([one.spec.id, answer.status]).toEqual([one.spec.id, 303]);
-    // Whoever signs out a second time is out.
+    // Somebody who signs out without being signed in is told that they are signed out.
     const query = one.spec.id === "signOut" ? "signed-out=1" : `next=${encodeURIComponent(pathOf(one))}`;
     expect([one.spec.id, answer.headers.get("location")]).toEqual([one.spec.id, `/login?${query}`]);
   }
   expect(stored(t)).toBe(before);
 });
 
-it("leads whoever opens the address of a form to the page that it stands on", async () => {
+it("redirects the address of a form to the page that holds the form", async () => {
   const t = await startInstance();
   const team = await t.team();
   const as = await somebody(t, team, "owner", true);
@@ -49,7 +49,7 @@ it("leads whoever opens the address of a form to the page that it stands on", as
     const location = headers.get("location") ?? "";
     const page = gets.find((get) => pathOf(get) === location);
     expect([one.spec.id, status, location, page !== undefined]).toEqual([one.spec.id, 303, location, true]);
-    // Of what is "none" there is no page, and every other has one.
+    // The page of an id "none" does not exist; every other one does.
     if (location.includes("none")) continue;
     expect([one.spec.id, (await ask(t, "GET", location, { as })).status]).not.toEqual([one.spec.id, 404]);
     tried++;
@@ -57,7 +57,7 @@ it("leads whoever opens the address of a form to the page that it stands on", as
   expect(tried).toBeGreaterThan(20);
 });
 
-it("answers whatever stands in an address in place of an id, and leads nowhere else", async () => {
+it("answers any text in place of an id in an address, and redirects nowhere else", async () => {
   const t = await startInstance();
   const as = await somebody(t, await t.team(), "owner", true);
   for (const one of PAGES.filter(({ spec }) => spec.method === "GET" && spec.path.includes(":")))
@@ -115,7 +115,7 @@ it("takes no form without its token or from another site", async () => {
   for (const one of posts)
     for (const [i, how] of forged.entries()) {
       const answer = await ask(t, "POST", pathOf(one), how);
-      // Who is signed in is not signed in again.
+      // A person who is signed in is sent on and not signed in again.
       expect([one.spec.id, i, answer.status]).toEqual([one.spec.id, i, one.spec.signedInSince && i < 3 ? 303 : 403]);
     }
   expect(stored(t)).toBe(before);
@@ -137,7 +137,7 @@ it("shows nothing of another team, whatever a request names", async () => {
       query.set("path", `${CANARY}.md`);
       for (const search of ["", `?${query}`]) {
         const answer = await ask(t, "GET", pathOf(one, handle) + search, { as });
-        // What the request itself says may be said back; the rest must not know it.
+        // The reply may repeat what the request says; the rest must not hold the canary.
         const said = answer.text
           .replaceAll(`${CANARY}/repo`, "")
           .replaceAll(`${CANARY}.md`, "")
@@ -149,7 +149,7 @@ it("shows nothing of another team, whatever a request names", async () => {
           true,
           false,
         ]);
-        // Leaves are numbered over all teams: one of these is an event of their own.
+        // Leaves are numbered over all teams, so one of these is an event of the visitor's own team.
         const isOwn =
           one.spec.id === "evidenceEventProof" &&
           t.rows("SELECT 1 FROM audit_events WHERE leaf = ? AND team_id = ?", Number(handle), own.id).length > 0;
@@ -159,7 +159,7 @@ it("shows nothing of another team, whatever a request names", async () => {
       }
     }
   expect(asked).toBeGreaterThan(200);
-  // The canaries would have been seen: their own team sees them.
+  // The canaries' own team sees them; otherwise their absence above would prove nothing.
   const seen = await Promise.all(
     gets.filter(({ spec }) => !spec.path.includes(":")).map((one) => ask(t, "GET", pathOf(one), { as: owner })),
   );
@@ -203,11 +203,11 @@ it("changes nothing of another team, whatever a form names", async () => {
         answer.text.replaceAll(`${CANARY}-session`, "").includes(CANARY),
       ]).toEqual([one.spec.id, id, true, false]);
     }
-  // What was tried may be told in the record of the own team, naming what was typed.
+  // The visitor's own team may record the attempt, with what was typed.
   expect(stored(t, (row) => theirs(row) && row.team_id !== own.id && row.user_id !== as.id)).toBe(before);
 });
 
-it("sets no budget of another team's person, and tells nobody what they are called", async () => {
+it("refuses a budget for a person of another team, and does not reveal that person's name", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const [own, foreign] = [await t.team(), await t.team()];
@@ -231,7 +231,7 @@ it("sets no budget of another team's person, and tells nobody what they are call
   }
   expect(t.count("budgets")).toBe(0);
   expect((await set(colleague.id, "5")).status).toBe(303);
-  // Of somebody who has left it can still be changed.
+  // The budget of a person who has left can still be changed.
   await removeMember(core, own.id, colleague.id, COMMAND_LINE);
   expect((await set(colleague.id, "7")).status).toBe(303);
   expect(t.rows("SELECT subject, amount_cents FROM budgets")).toEqual([{ subject: colleague.id, amount_cents: 700 }]);

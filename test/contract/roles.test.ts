@@ -23,7 +23,7 @@ import {
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { readToken } from "../support/reads.ts";
 
-/** What somebody with a lower role than a member sees and does: every page and form, asked for what is another person's. */
+/** What roles below a member see and do: every page and form, asked for another person's things. */
 
 const OWN = "own4d8w2m";
 
@@ -90,7 +90,7 @@ const isForTeam = ({ spec }: Page) => spec.access === "person" || spec.access ==
 const gets = guarded.filter((page) => page.spec.method === "GET" && isForTeam(page));
 const forms = posts.filter(isForTeam);
 
-/** The pages that a form's address is of. */
+/** The endpoints that a form's address belongs to. */
 const takers = (action: string) =>
   posts.filter(({ spec }) => new RegExp(`^${spec.path.replace(/:\w+/g, "[^/]+")}$`).test(action));
 
@@ -157,7 +157,7 @@ it("closes every page to who sees only their own, unless it declares that it nar
   }
 });
 
-/** What a request itself says may be said back. */
+/** A text without what the reply may repeat of the request. */
 const spoken = (text: string) =>
   [`${CANARY}/repo`, encodeURIComponent(`${CANARY}/repo`), `${CANARY}.md`, `${CANARY}-session`].reduce(
     (left, said) => left.replaceAll(said, ""),
@@ -166,13 +166,13 @@ const spoken = (text: string) =>
 
 it("shows who sees only their own nothing of another person's, whatever a request names", async () => {
   const { t, narrow, ids, ownNumbers } = await build();
-  // A policy is the team's own rule, in force for their devices, too.
+  // The policy is the team's own rule, in force for their devices, too.
   for (const one of gets.filter(({ spec }) => spec.id !== "policy"))
     for (const id of ids) {
       const query = new URLSearchParams(NAMES.map((name) => [name, id]));
       query.set("repo", `${CANARY}/repo`);
       query.set("path", `${CANARY}.md`);
-      // Numbers of the narrow person's own are among those of other things.
+      // A number may also be that of something which is the person's own.
       if (one.spec.path.includes(":") && ownNumbers.includes(id)) continue;
       for (const search of ["", `?${query}`, "?q=canary", "?by=session", "?person=nobody", `?device=${id}`]) {
         if (!one.spec.path.includes(":") && search === "" && id !== ids[0]) continue;
@@ -275,7 +275,7 @@ it("tells no program of theirs more than they see", async () => {
   const readsNothing = async (tokens: readonly string[] = [ownDevice.token]) => {
     for (const path of paths)
       expect([path, (await t.get(path, { token: ownDevice.token })).status]).toEqual([path, 403]);
-    // A cause is told with the prompt behind it: whoever has a commit from the repository's history would read its prompt.
+    // A cause comes with the prompt behind it, so whoever has a commit of the repository could read its prompt.
     for (const [path, json] of writes)
       expect([path, (await t.post(path, { token: ownDevice.token, json })).status]).toEqual([path, 403]);
     for (const as of tokens) {
@@ -290,7 +290,7 @@ it("tells no program of theirs more than they see", async () => {
   };
   await readsNothing([token, ownDevice.token]);
   expect((await context()).body).toMatchObject({ total: 0, hits: [] });
-  // A member's would: what was refused is what the role takes away.
+  // A member's device may, so it is the role that refuses.
   await setRole(t.instance.core, teamId, narrow.id, "member", COMMAND_LINE);
   expect((await context()).body.total).toBeGreaterThan(0);
   for (const path of paths)
@@ -298,7 +298,7 @@ it("tells no program of theirs more than they see", async () => {
   expect(JSON.stringify((await call("brain_search", { query: CANARY }, ownDevice.token)).body)).toContain(CANARY);
   await setRole(t.instance.core, teamId, narrow.id, "own_only", COMMAND_LINE);
   expect(owner.id).not.toBe(narrow.id);
-  // Leaving is open to every role, and the machine reports on: it must not gain by it.
+  // Every role may leave, and the machine goes on reporting. It must not gain access by that.
   await ask(t, "POST", "/people/leave", { as: narrow, form: { _csrf: narrow.csrf } });
   expect(t.rows("SELECT 1 FROM memberships WHERE user_id = ?", narrow.id)).toEqual([]);
   await readsNothing();
@@ -307,7 +307,7 @@ it("tells no program of theirs more than they see", async () => {
   await readsNothing();
 });
 
-it("lets a viewer's machine report and read, and say nothing of causes", async () => {
+it("lets a viewer's machine report and read, but say nothing about causes", async () => {
   const { t, viewer, member, ownDevice } = await build();
   const { token } = ownDevice;
   await assignDevice(t.instance.core, ownDevice.deviceId, viewer.email, COMMAND_LINE);
@@ -332,7 +332,7 @@ it("lets a viewer's machine report and read, and say nothing of causes", async (
   expect(await says()).toEqual([[200, 200], [{ origin: "person" }]]);
 });
 
-it("proves to their machines what those delivered and no more, and the audit to those of owners and admins alone", async () => {
+it("proves to a machine only what it delivered, and audit events only to machines of owners and admins", async () => {
   const { t, member, owner, ownDevice, ownSession } = await build();
   const teamId = t.rows("SELECT team_id FROM devices WHERE id = ?", ownDevice.deviceId)[0]?.team_id as string;
   const leaves = t.rows("SELECT leaf FROM audit_events WHERE team_id = ?", teamId).map(({ leaf }) => leaf as number);

@@ -63,7 +63,7 @@ function fits(schema: Schema, value: unknown): boolean {
 
 const kindOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 
-/** Characters that names are refused or taken for; `around` a bound also lengths, some of characters of two units. */
+/** Texts of characters that names may or may not hold. With `around`, also of lengths near that bound, some with surrogate pairs. */
 const text = fc
   .array(
     fc.constantFrom(
@@ -152,7 +152,7 @@ const QUERIES: readonly (readonly [path: string, name: string, values: fc.Arbitr
   ["/api/causal-link", "after", text, ""],
   ["/api/prompt-for-line", "path", around(1_024), "line=1"],
   ["/api/spend", "until", day, "since=1d"],
-  // A form sends what was left empty as well, which no client does that is made of the document.
+  // A form also sends fields that were left empty; a client made from the document never does.
   ["/api/marketplace/public", "limit", number.filter((one) => one !== ""), ""],
   ["/api/marketplace/public", "offset", number.filter((one) => one !== ""), ""],
 ];
@@ -171,7 +171,7 @@ describe("the published schema of a query", () => {
     );
   });
 
-  it("of spend says what a first day may be, however far back it reaches", async () => {
+  it("of spend tells which first days are taken, however far back", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const send = (query: string) => t.get(`/api/spend?${query}`, { token });
@@ -233,7 +233,7 @@ describe("the published schema of a body", () => {
     await agrees(values, part(bodyOf(name)), (value) => post(t, path, body(value), { token }));
   });
 
-  it("of a brain file says which paths are taken, but for joiners, separators of lines and bytes", async () => {
+  it("of a brain file says which paths are taken, except for joiners, line separators and the length in bytes", async () => {
     const t = await startInstance({ settings });
     const { token } = await t.device();
     const path = bodyOf("BrainIngest").properties?.files?.items?.properties?.path as Schema;

@@ -43,7 +43,7 @@ async function twoTeams(): Promise<{
 }
 
 describe("a flood of bodies that never end", () => {
-  it("is answered before it is read when it comes from nobody, and keeps nobody from delivering", async () => {
+  it("is answered unread when it comes without a credential, and keeps nobody from delivering", async () => {
     const { server, victim } = await twoTeams();
     const request = shortByOne("/packs/new", 2 * MIB, { "content-type": "application/x-www-form-urlencoded" });
     const sockets = Array.from({ length: 129 }, () => new RawSocket(server.port).send(request));
@@ -75,7 +75,7 @@ describe("a flood of bodies that never end", () => {
         if (answered.length === 28) enough();
       }),
     );
-    // Four fit the share, and stay for a while; the others are refused without waiting for their last byte.
+    // Four bodies fit the share and stay for a while; the others are refused without waiting for their last byte.
     await most;
     for (const [i, token] of [victim, teamMate.token].entries()) {
       const body = delivery(1 + i * 1_000, 2 * MIB);
@@ -86,7 +86,7 @@ describe("a flood of bodies that never end", () => {
     expect((await ask(server.port, { path: "/login", body: "email=a&password=b", headers: form })).status).toBe(403);
     const wish = await ask(server.port, { path: "/api/requests/ingest", body: '{"text":"More light"}' });
     expect(wish.status, wish.body).toBe(200);
-    // A body that brings nothing is not waited for, long before its request would time out.
+    // A body that makes no progress is given up long before its request would time out.
     await all;
     for (const reply of answered) {
       expectJsonRefusal(reply, 503);

@@ -12,11 +12,11 @@ import { withDirectory } from "./support/data.ts";
 import { testData, testServer } from "./support/test.ts";
 
 /**
- * What reads for long reads as of one instant, while the server goes on: it takes more, and once a second puts beside the database
- * what it signed of the log.
+ * Long reads see the database as of one instant, while the server goes on: it takes deliveries, and once a second it puts the
+ * checkpoint that it signed beside the database.
  */
 
-/** A server, and what makes it take a delivery and sign it while whoever calls lets nothing else of this process run. */
+/** A server, and a function that makes it take and sign a delivery while this process is blocked. */
 async function serverThatGoesOn() {
   const { directory, devices } = await testData();
   const { url } = await testServer(directory);
@@ -36,9 +36,9 @@ async function serverThatGoesOn() {
   return { directory, deliver, goOn };
 }
 
-it("verifies the log as it was signed before, and accuses nobody of what was signed meanwhile", async () => {
+it("verifies the log as it was signed before, and calls nothing a fault that was signed meanwhile", async () => {
   const { directory, deliver, goOn } = await serverThatGoesOn();
-  // Progress is told after so many.
+  // Progress is told only after this many.
   for (let seq = 1; seq <= 100; seq++) await deliver(seq);
   let meanwhile = 0;
   const report = await withDirectory(directory, async (core) =>

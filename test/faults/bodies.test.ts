@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = await serve(data.directory, { env: { RECKON_LIMIT_EXCHANGE: "off" } });
   port = server.port;
   token = data.devices[0]?.token as string;
-  // The first delivery waits for what searching needs, which is made once the server listens: that memory is no body's.
+  // The first delivery waits for what searching needs, which is made once the server listens. Its memory must not count for a body.
   await storedPayload('{"text":"first"}');
 });
 afterAll(async () => {
@@ -94,7 +94,7 @@ describe("bodies that are too large", () => {
     },
   );
 
-  it("are refused in pieces of a byte before these take memory, and taken in pieces of sixty-four", async () => {
+  it("are refused in chunks of one byte before these take memory, and taken in chunks of sixty-four", async () => {
     const sent = async (body: string, size: number) => {
       const pieces = Array.from(
         { length: Math.ceil(body.length / size) },
@@ -125,7 +125,7 @@ describe("bodies that are too large", () => {
     expectJsonRefusal(await post(TELEMETRY, gzipSync(body.padEnd(4 * MIB + 1)), { "content-encoding": "gzip" }), 413);
   });
 
-  it("are refused where no two of very many objects are alike, and taken where they are", async () => {
+  it("are refused where very many objects all differ in their members, and taken where they are alike", async () => {
     const list = (unlike: number) => `[${Array.from({ length: 80_000 }, (_, i) => `{"name ${i % unlike}":{}}`)}]`;
     const sent = (unlike: number) => {
       const session = `{"id":"unlike ${unlike}","outcome":"","spans":[],"more":${list(unlike)}}`;
@@ -218,7 +218,7 @@ describe("codings and types", () => {
     socket.close();
   });
 
-  it("refuses gzip with 400 where it is not announced, and inflates nothing unasked", async () => {
+  it("refuses gzip with 400 where no coding is accepted, and where gzip is not announced", async () => {
     for (const path of [BRAIN, TRACES, EXCHANGE]) {
       const reply = await post(path, gzipSync("{}"), { "content-encoding": "gzip" });
       expectJsonRefusal(reply, 400);
@@ -514,7 +514,7 @@ describe("text that readers disagree on", () => {
       expectJsonRefusal(await post(EXCHANGE, body), 400);
   });
 
-  it("left no error in the log and nothing on Object.prototype to show", () => {
+  it("left no error in the log, and the server is still running", () => {
     expect(server.stderr()).not.toMatch(/"level":"error"/);
     expect(server.child.exitCode).toBeNull();
   });

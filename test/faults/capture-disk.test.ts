@@ -23,7 +23,7 @@ function fill({ path }: Mount, leaving = 8 * 1024): () => void {
   return () => rmSync(file);
 }
 
-it.skipIf(noMounts)("a disk that is full costs nothing: what was not recorded is read once there is room", async () => {
+it.skipIf(noMounts)("a full disk loses nothing: what was not recorded is read once there is room", async () => {
   const disk = smallDisk("8m");
   const a = await startAgent({ state: join(disk.path, "agent") });
   a.work("s1", 2);
@@ -41,7 +41,7 @@ it.skipIf(noMounts)("a disk that is full costs nothing: what was not recorded is
   expect(readStatus(a.capture).waiting).toMatchObject({ entries: 0, sessions: 0 });
 });
 
-it.skipIf(noMounts)("a disk that is full does not cost the binding when the token is replaced", async () => {
+it.skipIf(noMounts)("a full disk does not lose the binding when the token is replaced", async () => {
   const disk = smallDisk("8m");
   const a = await startAgent({ state: join(disk.path, "agent") });
   a.work("s1", 1);
@@ -61,7 +61,7 @@ it.skipIf(noMounts)("a disk that is full does not cost the binding when the toke
 });
 
 it.skipIf(noMounts)(
-  "a disk that is nearly full does not cost the code, nor leave a device that nobody is",
+  "a disk that is nearly full neither wastes the connect code nor leaves a device that no machine uses",
   async () => {
     const disk = smallDisk("8m");
     const a = await startAgent({ state: join(disk.path, "agent"), connected: false });
@@ -77,7 +77,7 @@ it.skipIf(noMounts)(
   },
 );
 
-it.skipIf(noMounts)("a disk on which nothing is left is named for what it is", async () => {
+it.skipIf(noMounts)("a disk without any space left is named as the reason", async () => {
   const disk = smallDisk("8m");
   const state = join(disk.path, "agent");
   const a = await startAgent({ state });
@@ -101,25 +101,28 @@ it.skipIf(noMounts)("a disk on which nothing is left is named for what it is", a
   expectAgreement(a);
 });
 
-it.skipIf(noMounts)("a folder that cannot be written to is named, and holds up nothing for good", async () => {
-  const disk = smallDisk("8m");
-  const state = join(disk.path, "agent");
-  const a = await startAgent({ state });
-  a.work("s1", 1);
-  a.capture.close();
-  disk.remount("ro");
-  const env = { HOME: a.home, RECKON_AGENT_HOME: state };
-  const { code, stderr } = await reckon(["agent", "run"], { env });
-  expect(code).not.toBe(0);
-  expect(stderr).toMatch(/read-?only/i);
-  expect(stderr).not.toMatch(/\n\s+at /);
-  // What agents call succeeds all the same.
-  expect(await reckon(["agent", "hook", "claude-code", "Stop"], { env, input: "{}" })).toMatchObject({
-    code: 0,
-    stderr: "",
-  });
-  disk.remount("rw");
-  a.reopen();
-  await a.pass();
-  expectAgreement(a);
-});
+it.skipIf(noMounts)(
+  "a folder that cannot be written to is named as the reason, and holds up nothing for good",
+  async () => {
+    const disk = smallDisk("8m");
+    const state = join(disk.path, "agent");
+    const a = await startAgent({ state });
+    a.work("s1", 1);
+    a.capture.close();
+    disk.remount("ro");
+    const env = { HOME: a.home, RECKON_AGENT_HOME: state };
+    const { code, stderr } = await reckon(["agent", "run"], { env });
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/read-?only/i);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    // The hook that agents call succeeds all the same.
+    expect(await reckon(["agent", "hook", "claude-code", "Stop"], { env, input: "{}" })).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    disk.remount("rw");
+    a.reopen();
+    await a.pass();
+    expectAgreement(a);
+  },
+);

@@ -5,7 +5,7 @@ import { expectAgreement, saidBy, startAgent, startServer, type TestAgent } from
 import { makeRepository } from "../support/turns.ts";
 import { launch, within } from "./support/process.ts";
 
-/** Far more than the default for whoever wants to be sure. */
+/** How often a pass is killed; RECKON_TEST_KILLS sets far more, for whoever wants to be sure. */
 const KILLS = Number(process.env.RECKON_TEST_KILLS) || 24;
 const noTracing = spawnSync("strace", ["-e", "inject=fsync,fdatasync:signal=KILL:when=1", "true"]).status !== 0;
 
@@ -66,7 +66,7 @@ it.skipIf(noTracing)(
         `inject=fsync,fdatasync:signal=KILL:when=${when}`,
       ]);
       const { code } = await within(exited, "the pass to be killed");
-      // It ended before there were as many: from the first again.
+      // The pass ended before it made that many: begin with the first again.
       if (code === 0) when = 0;
       return code !== 0;
     });

@@ -59,7 +59,7 @@ async function cutEverywhere(
   expect(killed, "strace killed too seldom to tell anything").toBeGreaterThan(2);
 }
 
-/** Starts on what a killed command left, in this process: a process of its own takes ten times as long. */
+/** Starts on what a killed command left, in this process: a process of its own would take ten times as long. */
 function started(directory: string) {
   const clock = new TestClock();
   clock.jump(Date.now() - clock.now());
@@ -92,7 +92,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
           expect(started.stderr, when).toMatch(/reckon restore/);
           expect(existsSync(join(data.directory, "reckon.db")), when).toBe(false);
         } else expect(done ? [["Acme"]] : [["Acme"], ["Acme", "Later"]], when).toContainEqual(teamsIn(data.directory));
-        // Of what is 2 GB large in life, no half stays that nobody knows of; what is called put aside is whole.
+        // A database may be 2 GB large, so no half of one may stay unnoticed; whatever is called put aside is whole.
         const names = readdirSync(data.directory, { recursive: true, encoding: "utf8" });
         if (started.stdout !== "")
           expect(
@@ -101,7 +101,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
           ).toEqual([]);
         for (const name of names.filter((one) => /replaced-[^/]*Z$/.test(one)))
           expect(teamsIn(join(data.directory, name)), when).toEqual(["Acme", "Later"]);
-        // Another backup this time: nothing that the first try left behind may get into it.
+        // Another backup this time: nothing of the first try may get into it.
         const again = await reckon(["restore", smaller, "--data", data.directory]);
         expect(again.code, `${when}: ${again.stderr}`).toBe(0);
         expect(rowsOf(data.directory, "SELECT count(*) AS n FROM devices"), when).toEqual([{ n: 1 }]);
@@ -157,7 +157,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
     );
   });
 
-  it("backup: what stands under the name asked for restores, and a second try under that name does too", async () => {
+  it("backup: a file under the name asked for restores, and a second try under that name works", async () => {
     const data = await testData({ devices: 1, codes: 200 });
     const file = join(data.directory, "copy.backup");
     let round = 0;

@@ -138,7 +138,7 @@ describe("a damaged database", () => {
     expect(statSync(databaseOf(data)).size).toBe(0);
   });
 
-  it("that is gone leaves nothing of its log to the backup that takes its place", async () => {
+  it("that is gone leaves no write-ahead log that would change the backup in its place", async () => {
     const data = usedData();
     const file = join(data.directory, "good.db");
     expect((await command(["backup", file, "--data", data.directory])).code).toBe(0);
@@ -175,7 +175,7 @@ const unreadable = (path: string, from: number) => [
 ];
 
 describe.skipIf(noStrace)("a disk that does not answer", () => {
-  it("is called that at the start, without a word of damage, and the database is served once it answers", async () => {
+  it("is named at the start, without a word of damage, and the database is served once it answers", async () => {
     const data = usedData();
     const path = databaseOf(data);
     for (const from of [1, 3, 10, 40]) {
@@ -258,12 +258,12 @@ describe("an altered ledger", () => {
     );
   });
 
-  it("shows deliveries cut off at the end, and a rewritten past, to who noted the head", async () => {
+  it("shows deliveries that were cut off at the end, and a rewritten past, to whoever noted the head", async () => {
     const data = usedData();
     const { head } = JSON.parse((await command(["ledger", "verify", "--json", "--data", data.directory])).stdout);
     const anchor = `${head.id}:${head.chainSha256}`;
     expect((await command(["ledger", "verify", "--anchor", anchor, "--data", data.directory])).code).toBe(0);
-    // Cut off cleanly, contents and all: only the anchor tells, and what lies beside the database of what was signed.
+    // Cut off cleanly, contents and all: only the noted head shows it, and the signed checkpoint beside the database.
     const [{ last }] = rowsOf(data.directory, "SELECT max(id) AS last FROM deliveries") as [{ last: number }];
     alter(
       data,
@@ -295,7 +295,7 @@ describe("an altered ledger", () => {
   });
 });
 
-describe("a data directory that is not what it should be", () => {
+describe("a data directory with wrong contents", () => {
   it("without its signing key is refused, told what to restore, and given no new key", async () => {
     const data = usedData();
     const key = join(data.directory, "signing-key.pem");
@@ -319,7 +319,7 @@ describe("a data directory that is not what it should be", () => {
     expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
   });
 
-  it("without the log's key, or with another, has a doctor who says so before a server signs with another", async () => {
+  it("without the log's key, or with another, makes the doctor say so before a server signs with a new one", async () => {
     const data = usedData();
     const key = join(data.directory, "ledger-key.pem");
     const own = readFileSync(key);

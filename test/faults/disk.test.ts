@@ -56,7 +56,7 @@ function fill(mount: Mount): () => void {
 }
 
 const ANOTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-/** Somebody else can be played only by root, and only where the program itself is readable to all. */
+/** Commands as another user need root, and a program that everybody can read. */
 const noOtherUser = spawnSync("setpriv", [...ANOTHER_USER.slice(1), "test", "-r", import.meta.filename]).status !== 0;
 if (noOtherUser)
   console.log("the test of a directory of another user is skipped: it needs root and a checkout that all may read");
@@ -78,7 +78,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect((await ask(server.port, { path: "/api/health" })).status).toBe(200);
   });
 
-  it("is named where it holds up a lake, which goes on by itself", async () => {
+  it("is named as the reason why a lake stops, which goes on by itself once there is room", async () => {
     const mount = testMount("16m");
     const data = await testData({ devices: 1 });
     const empty = fill(mount);
@@ -104,7 +104,7 @@ describe.skipIf(noMounts)("a full disk", () => {
       ask(server.port, { path: paths[kind], token, body: JSON.stringify(bodies[kind](n)) });
     for (const kind of ["telemetry", "brain", "traces"] as const) expect((await send(kind, 1)).status).toBe(200);
     const empty = fill(mount);
-    // What is preallocated may still take a few; what was acknowledged then is acknowledged.
+    // Space that is preallocated may still take a few; what is acknowledged then counts.
     let last = 2;
     const fillUp = () =>
       until("telemetry is refused", async () => {
@@ -119,7 +119,7 @@ describe.skipIf(noMounts)("a full disk", () => {
         return true;
       });
     await fillUp();
-    // A checkpoint meanwhile makes room for a little.
+    // A checkpoint meanwhile frees a little space.
     const refused = (what: string, once: () => Promise<RawReply>, taken: () => void) =>
       until(`${what} is refused`, async () => {
         const reply = await once();
@@ -179,7 +179,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect(server.stderr()).toMatch(/"event":"store_recovered"/);
   });
 
-  it("is named where it gets no backup, and nothing is left on it", async () => {
+  it("is named where it has no room for a backup, and nothing is left on it", async () => {
     const mount = testMount("16m");
     const data = await testData({ devices: 1 });
     fill(mount);
@@ -188,7 +188,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect(readdirSync(mount.path)).toEqual(["ballast"]);
   });
 
-  it("is named where it gets no export, nor what else is written, and nothing is left on it", async () => {
+  it("is named where it has no room for an export or another file, and nothing is left on it", async () => {
     const mount = testMount("16m");
     const data = await testData({ devices: 1 });
     const server = await testServer(data.directory);
@@ -229,7 +229,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     ]);
   });
 
-  it("leaves an erasure to the next start of the server, and whoever asked for it is told so", async () => {
+  it("leaves an erasure to the next start of the server, and tells that to whoever asked for it", async () => {
     const mount = testMount("32m");
     const data = await makeData({ directory: join(mount.path, "data"), devices: 1, keyPem: runKeyPem() });
     const server = await testServer(data.directory);
@@ -240,7 +240,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect((await server.end()).code).toBe(0);
     const empty = fill(mount);
     const ballast = join(mount.path, "ballast");
-    // Enough to put it on record.
+    // Enough to record the request.
     truncateSync(ballast, statSync(ballast).size - 400_000);
     const asked = await reckon(["erase", "--repo", "shop", "--reason", "x", "--yes", "--data", data.directory]);
     expect([asked.code, asked.stderr]).toEqual([1, expect.stringMatching(/era_\w+ is on record.*next start/)]);
@@ -254,7 +254,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect(rowsOf(data.directory, "SELECT erased_items AS n FROM deliveries")).toEqual([{ n: 50 }]);
   });
 
-  it("gets no half of an export, which would pass for a whole one and stand in the way of the next", async () => {
+  it("keeps no half of an export, which would pass for a whole one and stand in the way of the next", async () => {
     const mount = testMount("16m");
     const data = await testData({ devices: 1 });
     const out = join(mount.path, "tables");
@@ -263,7 +263,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect((await run()).code).toBe(1);
     expect(readdirSync(mount.path)).toEqual(["ballast"]);
     empty();
-    // What a killed one left is in nobody's way.
+    // What a killed export left does not stand in the way.
     mkdirSync(`${out}.partial/devices`, { recursive: true });
     expect((await run()).code).toBe(0);
     expect(readdirSync(mount.path)).toEqual(["tables"]);
@@ -295,7 +295,7 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
     const before = [...readdirSync(directory), "backups", "serve.lock"];
     const size = statSync(backup).size;
     fill(mount);
-    // No room to claim the directory, to copy the backup, to make a database of it, and to keep aside what is there.
+    // No room in turn to claim the directory, to copy the backup, to make a database of it, and to keep aside what is there.
     for (const room of [0, size >> 1, size + (size >> 3), 4 * size]) {
       if (room > 0) truncateSync(join(mount.path, "ballast"), statSync(join(mount.path, "ballast")).size - room);
       const { code, stderr } = await reckon(["restore", backup, "--data", directory]);
@@ -308,12 +308,12 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
       expect(readdirSync(directory, { recursive: true }).filter((name) => `${name}`.includes("replaced"))).toEqual([]);
       fill(mount);
     }
-    // Where nothing was there, it takes no more than what comes.
+    // In an empty directory a restore needs no more room than the new database.
     truncateSync(join(mount.path, "ballast"), statSync(join(mount.path, "ballast")).size - size - (size >> 2));
     const fresh = await reckon(["restore", backup, "--data", join(mount.path, "fresh")]);
     expect([fresh.code, fresh.stderr]).toEqual([0, expect.stringContaining("Whatever was revoked")]);
     fill(mount);
-    // So with what else is written there.
+    // The same holds for other files that are written there.
     const path = join(directory, "signing-key.pem");
     expect(() => writeFileAtomically(path, "x".repeat(100_000), true)).toThrow(
       expect.objectContaining({ code: "ENOSPC", path }),
@@ -322,7 +322,7 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
   });
 });
 
-/** What in a directory is not a user's. */
+/** The entries of a directory that do not belong to a user. */
 const ownersBut = (directory: string, uid: number) =>
   readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
     (name) => statSync(join(directory, name)).uid !== uid,
@@ -354,7 +354,7 @@ describe.skipIf(noMounts)("a read-only file system", () => {
       expect(done.code, done.stderr).toBe(1);
       expectOneLine(done.stderr, data.directory);
     }
-    // A copy on such a one, as a snapshot is, is not called unsound for that.
+    // A copy on a read-only file system, such as a snapshot, is not called unsound for that.
     const copy = join(data.directory, "reckon.db");
     const looked = await reckon(["restore", "--from", copy, "--verify"]);
     expect([looked.code, looked.stderr]).toEqual([1, expect.stringMatching(/cannot be opened.*folder that can be/)]);
@@ -387,7 +387,7 @@ describe("a data directory that cannot be used", () => {
     });
     expect(done.code, done.stderr).toBe(1);
     expectOneLine(done.stderr, data.directory);
-    // Who may not look is told that, and not that there is nothing to see.
+    // A user without permission is told so, and not that there is nothing to see.
     for (const args of [["team", "list"], ["doctor"], ["backup", join(tmpdir(), "reckon-never.db")]]) {
       const looked = await reckon([...args, "--data", data.directory], { under: ANOTHER_USER });
       expect([args, looked.code, looked.stderr]).toEqual([args, 1, expect.stringContaining("permission denied")]);
@@ -395,7 +395,7 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
-  it.skipIf(noOtherUser)("is its owner's although root ran the first command on it", async () => {
+  it.skipIf(noOtherUser)("stays its owner's after root ran the first command on it", async () => {
     const place = newFolder();
     chmodSync(place, 0o755);
     mkdirSync(join(place, "mine"), { mode: 0o700 });
@@ -407,7 +407,7 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
-  it.skipIf(noOtherUser)("is its owner's although root ran the server on it, and upgraded what was there", async () => {
+  it.skipIf(noOtherUser)("stays its owner's after root ran the server on it, which upgraded its files", async () => {
     const directory = join(mkdtempSync(join(tmpdir(), "reckon-place-")), "data");
     onTestFinished(() => rmSync(dirname(directory), { recursive: true }));
     chmodSync(dirname(directory), 0o755);
@@ -443,7 +443,7 @@ describe("a data directory that cannot be used", () => {
     expect(ownersBut(data.directory, 65_534)).toEqual([]);
   });
 
-  it.skipIf(noOtherUser)("gets a backup's place named where that may not be written", async () => {
+  it.skipIf(noOtherUser)("has the place of a backup named where that cannot be written", async () => {
     const data = await testData();
     const place = newFolder();
     chmodSync(place, 0o755);

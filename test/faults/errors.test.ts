@@ -197,7 +197,7 @@ describe("addresses and hosts that clients claim", () => {
     const { port } = await testServer(own.directory, {
       env: { ...QUOTA, RECKON_TRUSTED_PROXIES: "127.0.0.0/8,10.0.0.0/8" },
     });
-    // What stands left of the client is its own claim and buys nothing; trusted hops to the right are passed over.
+    // Addresses left of the client are its own claim and change nothing; trusted hops to the right are passed over.
     expect(
       await guesses(port, [
         "192.0.2.1",
@@ -220,7 +220,7 @@ describe("addresses and hosts that clients claim", () => {
     expect(await guesses(port, ["192.0.2.9", "::ffff:192.0.2.9", "192.0.2.9:1234", "::ffff:c000:209"])).toEqual([
       404, 404, 404, 429,
     ]);
-    // Nonsense falls back on the peer itself, and never on a quota of its own.
+    // Nonsense counts against the peer itself, never against a quota of its own.
     expect(await guesses(port, ["nonsense", "999.1.1.1", "1.2.3", "", "unknown", "' OR 1=1"])).toEqual([
       404, 404, 404, 429, 429, 429,
     ]);

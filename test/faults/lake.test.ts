@@ -196,7 +196,7 @@ async function pages(shards: readonly Shard[]) {
   return { ...sums, usd: usd.toFixed(9), reported: reported.toFixed(9) };
 }
 
-/** Asks both engines, each in its own words, as docs/lake.md has them. */
+/** Asks both engines the questions of docs/lake.md, each in its own words. */
 const QUESTIONS = `
 import json, sys, duckdb, chdb
 lake, s3 = sys.argv[1], json.loads(sys.argv[2])
@@ -249,7 +249,7 @@ function askEngines(lake: Lake) {
   });
 }
 
-/** What of it is sealed, and not erased. */
+/** How much is sealed and not erased, over all installations. */
 const sealedIn = (shards: readonly Shard[]) => {
   const of = (sql: string): number =>
     shards.reduce((sum, { data }) => sum + Number(rowsOf(data.directory, sql)[0]?.n ?? 0), 0);
@@ -314,7 +314,7 @@ async function survive(lake: Lake): Promise<void> {
     victim.server = await testServer(victim.data.directory, { env });
     await Promise.all(working);
   }
-  // What fills the last blocks.
+  // These deliveries fill the last blocks.
   for (let i = 0; i < 2; i++)
     await Promise.all(shards.map((shard, n) => work(shard, n === 0 ? "zebrafish" : `shard${n}`)));
 
@@ -372,7 +372,7 @@ async function onS3() {
 }
 
 it.skipIf(noVersitygw)(
-  "takes nothing for removed from a bucket whose disk is not mounted, and removes it once it is",
+  "takes no object for removed while the bucket's disk is not mounted, and removes objects once it is",
   { timeout: TIMEOUT_MS },
   async () => {
     const { lake, t } = await onS3();
@@ -395,7 +395,7 @@ it.skipIf(noVersitygw)(
 );
 
 it.skipIf(noVersitygw)(
-  "checks a bucket in which others have names that are no parts of addresses",
+  "checks a bucket with objects of others whose names cannot be parts of an address",
   { timeout: TIMEOUT_MS },
   async () => {
     const { lake, t } = await onS3();

@@ -69,7 +69,7 @@ it("an auditor checks what is in the log without the log, and as its witness see
   }
   server = await serve(data.directory);
   await deliver(server.url, 2, { text: "and another" });
-  // Under its address is another tile now, so no cache may have kept it.
+  // The same address has another tile now, so no cache may have kept the old one.
   await deliver(server.url, 3, { text: "and a third" });
   expect(await tileOf(server.url, witnessed.size)).not.toEqual(tile);
   const lost = await command(["ledger", "witness", "--state", state, server.url]);
@@ -78,11 +78,11 @@ it("an auditor checks what is in the log without the log, and as its witness see
   const after = JSON.parse(await done("ledger", "witness", "--json", "--state", anew, "--key", key, server.url));
   expect(after.origin.startsWith(`${key.split("+")[0]}/2-`)).toBe(true);
   expect(await done("ledger", "verify", ...directory)).toContain("deliveries verify");
-  // The proof of what was lost still holds, under the name that signed it.
+  // The proof of a lost delivery still holds, under the name that signed it.
   expect(await done("ledger", "check", proof, "--key", key)).toMatch(/PROVEN/);
   await server.end();
 
-  // Growth between two looks, on a stick.
+  // The growth between two looks, carried on a stick.
   const growth = join(away, "growth");
   writeFileSync(growth, `${await done("ledger", "checkpoint", "--since", String(after.size), ...directory)}`);
   await done("ledger", "witness", "--state", anew, growth);

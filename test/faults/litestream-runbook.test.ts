@@ -32,7 +32,7 @@ const blocks = (section: string, language: string): string[] =>
 /** What a unit starts. */
 const execStart = (unit = ""): string => (/^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit)?.[1] ?? "").replaceAll("\\\n", " ");
 
-/** Replaces what must stand in a text exactly so. */
+/** Replaces a text that must occur exactly so. */
 function replaced(text: string, from: string, to: string): string {
   expect(text).toContain(from);
   return text.replace(from, to);
@@ -61,7 +61,7 @@ function machine() {
     LITESTREAM_ACCESS_KEY_ID: KEYS.access,
     LITESTREAM_SECRET_ACCESS_KEY: KEYS.secret,
   };
-  // Not waited for with the event loop: others say something meanwhile, and wait until it is read.
+  // Asynchronous, because other processes write output meanwhile and wait until this one reads it.
   const run = (text: string) =>
     new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
       const args = ["-e", "-o", "pipefail", "-c", here(text)];

@@ -26,7 +26,7 @@ import { testData, testServer } from "./support/test.ts";
 
 /** Rounds with a directory and with S3, each; ten and more for whoever wants to be sure. */
 const ROUNDS = Number(process.env.RECKON_TEST_LITESTREAM_ROUNDS) || 2;
-/** What a busy machine may add until the replicator has its turn and the place has taken what it brings. */
+/** What a busy machine may add until the replicator has its turn and the place has stored what it brings. */
 const SLACK_MS = 2_000;
 const TIMEOUT_MS = 60_000 * (ROUNDS + 2);
 
@@ -69,7 +69,7 @@ const serveAt = (directory: string, port: number) =>
     env: { RECKON_LIMIT_TELEMETRY: "off", RECKON_LIMIT_TRACES: "off" },
   });
 
-/** A server at one address on one data directory after the other, for clients that keep its address. */
+/** A server that keeps its address while it moves from one data directory to the next, for clients that keep the address. */
 async function standing() {
   const data = await testData({ devices: 3 });
   const port = await freePort();
@@ -86,7 +86,7 @@ async function standing() {
     code: () =>
       withDirectory(state.directory, async (core) => (await createCode(core, data.team.id, COMMAND_LINE)).code),
     rows: (sql: string, ...parameters: unknown[]) => rowsOf(state.directory, sql, ...parameters),
-    // Judged apart, with all that the ledger says.
+    // The ledger is verified apart, with all that it says.
     verify: () => [],
   } as Partial<TestServer> as TestServer;
   const agent = await startAgent({ server: known });
@@ -107,12 +107,12 @@ async function standing() {
 
 const faultsIn = (directory: string) => withDirectory(directory, async (core) => ledgerFaults(core));
 
-/** Up to which number a directory holds a device's load. */
+/** The highest number of a device's load that a directory holds. */
 const heldLoad = (directory: string, deviceId: string): number =>
   rowsOf(directory, "SELECT max_seq FROM telemetry_streams WHERE device_id = ? AND repo_key = ?", deviceId, LOAD)[0]
     ?.max_seq ?? 0;
 
-/** The payloads of that, in the order of their numbers. */
+/** The payloads of that load, in the order of their numbers. */
 const payloadsOf = (directory: string, deviceId: string): unknown[] =>
   rowsOf(
     directory,
@@ -154,7 +154,7 @@ const sentBy = (agent: TestAgent): Sent[] =>
     )
     .all();
 
-/** Those that a directory lacks. */
+/** The sent entries and spans that a directory lacks. */
 function lostOf(agent: TestAgent, directory: string): Sent[] {
   const server = { ...agent.server, rows: (sql: string, ...rest: unknown[]) => rowsOf(directory, sql, ...rest) };
   const { entries, spans } = heldOf(server, deviceOf(agent));
@@ -179,7 +179,7 @@ async function meetFate(place: Place, fate: Fate): Promise<() => number> {
   await place.mend();
   const away = Date.now() - gone;
   await pause(random(100, 6_000));
-  // The replicator's pauses double while nothing answers: it may begin again as late as it was away, and its client's own tries add some.
+  // The replicator's pauses double while nothing answers, so it may resume as late again as the outage lasted; its client's retries add some.
   return () => Math.min(Date.now() - gone, 2 * away + 2_000);
 }
 

@@ -12,8 +12,8 @@ import { runKeyPem, testData, testServer } from "./support/test.ts";
 const get = async (server: Running, path: string, token?: string) =>
   ask(server.port, { path, ...(token ? { token } : {}) });
 
-describe("a place that no folder can be made in", () => {
-  it.skipIf(process.platform !== "linux")("is refused and not waited for", async () => {
+describe("a place where no folder can be made", () => {
+  it.skipIf(process.platform !== "linux")("is refused at once, and nothing waits for it", async () => {
     const directory = "/proc/reckon/data";
     for (const line of [
       ["serve", "--port", "0"],

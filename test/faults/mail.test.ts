@@ -34,7 +34,7 @@ async function startMailServer(options: SMTPServerOptions): Promise<Mailbox> {
       });
     },
   });
-  // Whoever does not trust it hangs up.
+  // A client that does not trust the certificate hangs up.
   server.on("error", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(resolve)));
@@ -128,7 +128,7 @@ describe("mail", () => {
     expect(box.connections).toBe(0);
   });
 
-  it("says what the server says, where it refuses", async () => {
+  it("repeats the server's reason when it refuses", async () => {
     const certificate = makeCertificate();
     trust(certificate);
     const refusing: SMTPServerOptions = {
@@ -142,7 +142,7 @@ describe("mail", () => {
     expect(outcome.text).not.toMatch(/[\r\n]/);
   });
 
-  it("that some addresses are refused is told, and why, without naming anybody", async () => {
+  it("tells that some addresses are refused, and why, without naming anybody", async () => {
     const certificate = makeCertificate();
     trust(certificate);
     let refuses = /^bob@/;
@@ -163,14 +163,14 @@ describe("mail", () => {
     refuses = /./;
     const none = await testChannel(t.instance.core, id, COMMAND_LINE);
     expect(none).toMatchObject({ delivered: false, text: expect.stringMatching(/^550 /) });
-    // What is kept of it would name a person who is erased from the channel.
+    // A stored address would still name a person who is erased from the channel.
     expect(`${some.text} ${none.text}`).not.toMatch(/@example/i);
     expect(JSON.stringify(t.rows("SELECT detail FROM audit_events WHERE action = 'channel.tested'"))).not.toMatch(
       /(?:bob|ada)@/i,
     );
   });
 
-  it("goes later to whom the server refuses for now, and not again to whom it was taken for", async () => {
+  it("is sent later to addresses that the server refuses for now, and not again to those that it accepted", async () => {
     const certificate = makeCertificate();
     trust(certificate);
     const asked: string[] = [];
@@ -203,7 +203,7 @@ describe("mail", () => {
     expect(box.envelopes).toEqual([["ada@example.com"], ["bob@example.com"]]);
   });
 
-  it("has no line of anybody else's in its head", async () => {
+  it("has no header lines that somebody else wrote", async () => {
     const certificate = makeCertificate();
     trust(certificate);
     const box = await startMailServer({ ...certificate, ...auth });

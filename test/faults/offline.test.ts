@@ -18,7 +18,7 @@ const isRoot = process.getuid?.() === 0;
 const APART = ["unshare", isRoot ? "-n" : "-rn"];
 // -D: the process that is started is the server itself, and strace stands beside.
 const TRACED = ["strace", "-D", "-f", "-qq", "-s", "64", "-e", "trace=network"];
-/** Into a network that is nothing but loopback, traced by the kernel's own account. */
+/** The command that runs a program in a network of loopback alone, and traces its system calls. */
 const within = (trace: string) => [
   ...[...APART, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"],
   ...[...TRACED, "-o", trace],
@@ -38,12 +38,12 @@ function asks(pid: number, url: string, list: readonly Asked[]): Got[] {
   return JSON.parse(execFileSync("nsenter", [...enter, process.execPath, script], { input, encoding: "utf8" }));
 }
 
-/** What a process did with the network, by what it means. */
+/** A process's network calls, sorted by what they mean. */
 function judge(trace: string) {
   const lines = readFileSync(trace, "utf8").split("\n");
   const of = (call: string) => lines.filter((line) => new RegExp(`^\\d+\\s+${call}\\(`).test(line));
   return {
-    /** Sockets of the Internet that are none of TCP: questions of DNS would need one. */
+    /** Internet sockets other than TCP. A DNS query would need one. */
     datagrams: of("socket").filter((line) => /AF_INET6?,/.test(line) && !/SOCK_STREAM/.test(line)),
     connections: of("connect"),
     bound: of("bind").map((line) => /sin6?_port=htons\((\d+)\).*?"([^"]+)"/.exec(line)?.slice(1).reverse().join(":")),
@@ -54,7 +54,7 @@ function judge(trace: string) {
 const EMAIL = "ada@example.com";
 const PASSWORD = "plough-the-north-field-9";
 
-it.skipIf(cannot)("opens no connection and asks no name, whatever is asked of it", async () => {
+it.skipIf(cannot)("opens no connection and sends no DNS query, whatever requests it gets", async () => {
   const data = await testData({ codes: 1 });
   const { token: device } = data.devices[0] as { token: string };
   const api = await withDirectory(data.directory, async (core) => {
@@ -138,7 +138,7 @@ it.skipIf(cannot)("opens no connection and asks no name, whatever is asked of it
     expect({ name, ...judge(file) }).toEqual({ name, datagrams: [], connections: [], bound: [], accepted: 0 });
 });
 
-it.skipIf(cannot)("would be noticed if it did", () => {
+it.skipIf(cannot)("the trace shows a connection and a DNS query where a process makes them", () => {
   const trace = join(newFolder(), "trace");
   const calls = "fetch('http://127.0.0.1:4').catch(() => {}); fetch('https://reckon.example.com').catch(() => {})";
   const [command = "", ...args] = [...within(trace), process.execPath, "-e", calls];

@@ -24,7 +24,7 @@ describe("the way out", () => {
     expect(receiver.connections).toBe(0);
   });
 
-  it("leads to what is listed", async () => {
+  it("leads to listed hosts", async () => {
     const receiver = await startReceiver();
     expect(await posted(`${receiver.host},+private`, receiver.url)).toBe("204");
     expect(receiver.connections).toBe(1);
@@ -67,7 +67,7 @@ describe("the way out", () => {
   });
 
   it.each(["http://169.254.169.254/", "https://[fe80::1]/", "https://0.0.0.0/"])(
-    "advises no setting for %s, which none opens",
+    "suggests no setting for %s, because none allows it",
     async (url) => {
       const { instance } = await startInstance({ settings: { outbound: "hooks.example.com,+private" } });
       await expect(post(instance.core, url, LETTER)).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe("the way out", () => {
     const { instance } = await startInstance({ settings: { outbound: `${receiver.host},+private` } });
     const { status, reply } = await post(instance.core, receiver.url, LETTER);
     expect([status, reply.length]).toEqual([200, 2_000]);
-    // What the kernel's buffers take, and no more.
+    // Only what the kernel's buffers hold.
     expect(sent).toBeLessThan(16 * 1024 ** 2);
   });
 
@@ -147,7 +147,7 @@ describe("the way out", () => {
     expect(performance.now() - began).toBeGreaterThan(4_500);
   });
 
-  it("ends at once where another protocol is answered with, which no answer and no error follows", async () => {
+  it("ends at once where the server switches to another protocol, after which neither a response nor an error follows", async () => {
     const other = createServer((socket) => {
       socket.on("error", () => {});
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n");
@@ -162,7 +162,7 @@ describe("the way out", () => {
     await expect(outboundFetch(instance.core)(url)).rejects.toMatchObject(failed);
   });
 
-  it("says that an answer is too long, where it has to be read whole", async () => {
+  it("says that an answer is too long if it has to be read whole", async () => {
     const endless = createServer((socket) => {
       socket.on("error", () => {});
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n${"x".repeat(600_000)}`);
@@ -177,7 +177,7 @@ describe("the way out", () => {
     });
   });
 
-  it("says how an authority of one's own is made known, where nobody who is trusted signed the certificate", async () => {
+  it("says how to make one's own authority known where no trusted one signed the certificate", async () => {
     const asked: string[] = [];
     const server = createTlsServer(makeCertificate(), ({ url }, response) => response.end(asked.push(`${url}`)));
     onTestFinished(() => void server.close());

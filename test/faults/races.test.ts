@@ -72,7 +72,7 @@ describe("fifty at once", () => {
     now.close();
   });
 
-  it("send the same batch: each entry is stored once, and together they were told of each entry once", async () => {
+  it("send the same batch: each entry is stored once, and the replies together count it once", async () => {
     const data = await testData();
     const server = await testServer(data.directory);
     const token = data.devices[0]?.token as string;
@@ -110,7 +110,7 @@ describe("fifty at once", () => {
   });
 });
 
-it("processes that erase at a time keep every erasure beside the database", async () => {
+it("processes that erase at the same time keep every erasure in the file beside the database", async () => {
   const { directory } = await testData();
   const eraser = join(import.meta.dirname, "support/eraser.ts");
   const exits = [1, 2].map(() =>

@@ -110,12 +110,12 @@ it.skipIf(noPowerCut)(
     const directory = join(disk.path, "data");
     cpSync(await filled(), directory, { recursive: true });
     const { entries } = look(directory);
-    // What was there before is on the disk.
+    // Everything that was stored so far is on the disk.
     disk.flush();
     let isCut = false;
     const cut = (sealer: ChildProcess) => {
       if (sealer.exitCode !== null) return;
-      // Cutting takes longer than sealing does.
+      // Cutting takes longer than sealing does, so the sealer stands still meanwhile.
       sealer.kill("SIGSTOP");
       disk.cutPower(sealer.pid as number);
       sealer.kill("SIGKILL");

@@ -269,7 +269,7 @@ it("no secret that is sent in any place of any request reaches the database, the
     });
   }
 
-  // The places must have been reached: what is kept was stored, what is refused was refused.
+  // The requests must have reached their places: good ones were stored, bad ones refused.
   expect([...(statuses.get("telemetry payload") ?? [])]).toEqual([200]);
   expect([...(statuses.get("traces free") ?? [])]).toEqual([200]);
   expect([...(statuses.get("brain content") ?? [])]).toEqual([422]);
@@ -312,7 +312,7 @@ it("no secret that is sent in any place of any request reaches the database, the
   };
   search("while the server runs");
   for (const { where, reply } of replies) {
-    // What a reply is for: a new device's token, and the question that a search answers.
+    // A reply may hold a new device's token, and the question of a search.
     const { deviceToken, query } = reply.status === 200 && reply.body.startsWith("{") ? JSON.parse(reply.body) : {};
     const body = reply.body.replace(deviceToken ?? "", "").replace(JSON.stringify(query ?? "").slice(1, -1), "");
     for (const leak of found(`${reply.head}\n${body}`)) leaks.push(`${leak} is in the reply to ${where}`);

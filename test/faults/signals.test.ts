@@ -94,7 +94,7 @@ describe("signals", () => {
       ),
     );
     server.child.kill("SIGTERM");
-    // Once the upload had its eight seconds, it would end in good order, with 0.
+    // Without the second signal it would end with 0, once the upload had its eight seconds.
     expect(await within(server.exited, "the server to end")).toEqual({ code: 1, signal: null });
     stuck.close();
     const again = await testServer(data.directory);
@@ -138,7 +138,7 @@ describe("output that nobody reads", () => {
     expect((await within(server.exited, "the server to end", STOP_MS)).code).toBe(0);
   });
 
-  it("a variable that is named like a setting and is none is told in the log", async () => {
+  it("an unknown variable that is named like a setting is reported in the log", async () => {
     const data = await testData();
     const env = {
       RECKON_BACKUP_EVRY: "24h",

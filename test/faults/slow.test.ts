@@ -59,7 +59,7 @@ describe.concurrent("slow and silent clients", () => {
 
   it("serves others again after silent clients filled the ceiling, though they never close their side", async () => {
     const { server } = of(1);
-    // The client's half stays open after the server's is closed: the socket must not count for ever.
+    // The client keeps its half open after the server has closed: such a socket must not count for ever.
     const idle = Array.from({ length: 2 * CEILING }, () => new RawSocket(server.port));
     await until("the surplus is closed", () => idle.filter((socket) => socket.isOpen).length <= CEILING);
     expect(await serves(server)).toBe(false);
@@ -82,7 +82,7 @@ describe.concurrent("slow and silent clients", () => {
 
   it("ends a connection whose refused body goes on for ever", async () => {
     const { server, token } = of(3);
-    // 413 is answered at once; what follows is thrown away, and not for longer than a request may take.
+    // 413 is answered at once; the rest of the body is thrown away, for no longer than a request may take.
     const endless = new RawSocket(server.port).send(
       requestBytes({ path: "/api/telemetry/ingest", token, body: "{", headers: { "content-length": "999999999999" } }),
     );

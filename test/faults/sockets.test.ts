@@ -22,7 +22,7 @@ describe("requests on a raw socket", () => {
   const token = () => (data.devices[0] as { token: string }).token;
   const telemetry = (seq: number) => JSON.stringify({ repoKey: "raw", entries: [{ seq, payload: { n: seq } }] });
 
-  /** What a front proxy and we could understand differently must be refused, and the connection with it. */
+  /** Requests that a front proxy and this server could read differently. Each must be refused, and its connection with it. */
   const SMUGGLED: readonly (readonly [name: string, bytes: string])[] = [
     [
       "Content-Length with Transfer-Encoding",
@@ -93,7 +93,7 @@ describe("requests on a raw socket", () => {
     const reply = await socket.reply();
     if (!reply) throw new Error("closed without a reply");
     expectJsonRefusal(reply, 400);
-    // Nothing of it is left over to be taken for a request: the connection ends, or only a whole request is answered on it.
+    // No byte may be left that could pass for a request: the connection ends, or answers only a whole request.
     if (reply.headers.get("connection") === "close") await socket.ended();
     else expect((await socket.send(HEALTH).reply())?.status).toBe(200);
     expect(socket.rest).toBe("");
@@ -101,7 +101,7 @@ describe("requests on a raw socket", () => {
   });
 
   it.each(["gzip, chunked", "chunked, chunked", "identity, chunked", ", chunked"])(
-    "takes no body in the transfer coding %j for what stands in its chunks",
+    "does not read a body in the transfer coding %j as if it were chunked",
     async (coding) => {
       const body = telemetry(900);
       const headers = { "content-length": undefined, "transfer-encoding": coding };
@@ -163,7 +163,7 @@ describe("requests on a raw socket", () => {
     ["whose token is none", { token: "rkd_none" }, 401],
     ["that is too large", { headers: { "content-length": "999999999" } }, 413],
     ["that nobody takes", { path: "/api/nowhere" }, 404],
-  ])("asks nobody for a body %s", async (_, given: { path?: string; token?: string; headers?: object }, status) => {
+  ])("does not invite a body %s", async (_, given: { path?: string; token?: string; headers?: object }, status) => {
     const bytes = requestBytes({
       path: "/api/telemetry/ingest",
       token: token(),
@@ -174,7 +174,7 @@ describe("requests on a raw socket", () => {
     const socket = new RawSocket(port).send(bytes.subarray(0, bytes.indexOf("\r\n\r\n") + 4));
     const reply = await socket.reply();
     expect([reply?.status, reply?.headers.get("connection")]).toEqual([status, "close"]);
-    // What comes after that is no request: it may be the body.
+    // Bytes that follow are not read as a request: they may be the body.
     await socket.send(HEALTH).ended();
     expect(socket.rest).toBe("");
   });
@@ -183,7 +183,7 @@ describe("requests on a raw socket", () => {
     const socket = new RawSocket(port);
     const bytes: Buffer[] = [];
     for (let i = 0; i < 20; i++) {
-      // Each has as many entries as none of the others, in a stream of its own: they are worked on side by side.
+      // Each has its own number of entries and a stream of its own, so they are worked on side by side.
       const entries = Array.from({ length: i + 1 }, (_, at) => ({ seq: at + 1, payload: { type: "prompt" } }));
       const body = Buffer.from(JSON.stringify({ repoKey: `acme/pipelined-${i}`, entries }));
       bytes.push(requestBytes({ path: "/api/telemetry/ingest", token: token(), body }));
@@ -205,7 +205,7 @@ describe("requests on a raw socket", () => {
     const first = await socket.reply();
     const second = await socket.reply();
     socket.close();
-    // The first reply on the wire is the first request's: a 400 in its place would deny what was stored.
+    // The first reply must be the first request's: a 400 in its place would deny what was stored.
     expect(first?.status, first?.body).toBe(200);
     if (second) expectJsonRefusal(second, 400);
   });
@@ -227,7 +227,7 @@ describe("requests on a raw socket", () => {
     await socket.ended();
   });
 
-  it("answers once whom it refused before their body, which then cannot be read", async () => {
+  it("answers once where it refused a request before its body, which then cannot be read", async () => {
     const socket = new RawSocket(port).send(chunked("rkd_none"));
     expect((await socket.reply())?.status).toBe(401);
     await socket.send(BROKEN).ended();
@@ -239,7 +239,7 @@ describe("requests on a raw socket", () => {
     expect(other.rest).toBe("");
   });
 
-  /** One way of spelling a path is one route: authentication hangs on the route, never on a prefix. */
+  /** Every spelling of a path is one route: the credential is checked by the route, never by a prefix. */
   const SPELLINGS: readonly (readonly [target: string, statuses: readonly number[]])[] = [
     ["//api/health", [200, 400, 404]],
     ["//api/license", [400, 401, 404]],
@@ -287,7 +287,7 @@ describe("requests on a raw socket", () => {
   });
 
   it.each(["http://evil.example", "/?", "//", "/login?next=//evil.example", "/login?next=http://evil.example"])(
-    "leads %s nowhere but into its own pages",
+    "redirects %s only to its own pages",
     async (target) => {
       const reply = await askBytes(port, Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`, "latin1"));
       expect([target, reply.status, reply.headers.get("location")?.replace(/^\/(?!\/).*/, "own") ?? "own"]).toEqual([

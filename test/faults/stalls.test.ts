@@ -37,14 +37,14 @@ async function worstWait(server: Running, victim: Device, attack: () => Promise<
     return { wait, replies };
   } finally {
     going = false;
-    // A victim that gave up has said so above, or the attack failed first.
+    // A victim that failed has reported so above, unless the attack failed first.
     await victims.catch(() => {});
   }
 }
 
 const filled = (unit: string, length = MIB) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
 
-/** A word of letters that no other number gives, spread over the alphabet. */
+/** A word of letters, different for each number and spread over the alphabet. */
 function word(number: number): string {
   let state = Math.imul(number + 1, 2654435761) >>> 0;
   let out = "";
@@ -226,7 +226,7 @@ describe("a client that does its worst within the caps", () => {
       const head = requestBytes({ path: BRAIN, token: attacker.token, body: "{", headers });
       const most = Buffer.alloc(15 * MIB, 32);
       for (let i = 0; i < 100; i++) held.push(new RawSocket(server.port).send(head).send(most));
-      // All of it has left, or the server took no more, or it answered.
+      // All of it was sent, the server took no more, or it answered.
       const settled = ({ socket }: RawSocket) =>
         new Promise<void>((resolve) => {
           socket

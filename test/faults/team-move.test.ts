@@ -81,7 +81,7 @@ it("moves a team under load: what was acknowledged is there once, nobody else lo
   }
   moving.directory = b.directory;
   expect(load.compare().lost).toEqual([]);
-  // What nobody was told of is sent again, and all the rest with it: nothing is taken twice.
+  // Everything is sent again, also what no reply acknowledged: nothing is stored twice.
   expect(await load.resend(next.port)).toEqual([]);
   expect(load.compare().lost).toEqual([]);
   const twice = "SELECT 1 FROM telemetry_entries e GROUP BY stream_id, seq HAVING count(*) > 1";
@@ -91,7 +91,7 @@ it("moves a team under load: what was acknowledged is there once, nobody else lo
   for (const server of [old, next]) expect(server.stderr()).not.toMatch(/"level":"(?:error|warn)"/);
 });
 
-it("is there whole or not at all, whenever it is killed while it comes", async () => {
+it("arrives whole or not at all, whenever the import is killed", async () => {
   const a = await testData({ devices: 2 });
   const b = await testData();
   const old = await testServer(a.directory, { env: LOAD_ENV });
@@ -115,7 +115,7 @@ it("is there whole or not at all, whenever it is killed while it comes", async (
     "SELECT (SELECT count(*) FROM teams) AS teams, (SELECT count(*) FROM log_imports) AS imports, (SELECT count(*) FROM deliveries) AS deliveries";
   for (let round = 0; round < 6; round++) {
     const watched = launch(args);
-    // Around the end of what the verification takes, where it writes.
+    // Around the end of the verification, where it begins to write.
     const timer = setTimeout(() => watched.child.kill("SIGKILL"), usual * (0.6 + Math.random() * 0.6));
     await watched.exited;
     clearTimeout(timer);

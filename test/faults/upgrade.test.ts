@@ -52,7 +52,7 @@ describe("an upgrade that is killed in its middle", () => {
   it("leaves the database as it was and no backup for each try, and the next start does all of it", async () => {
     const directory = await firstSchemaDirectory();
     const db = new Sqlite(join(directory, "reckon.db"));
-    // As many as it takes until an upgrade says how far it is.
+    // As many rows as it takes until an upgrade tells its progress.
     db.exec(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
       INSERT INTO telemetry_entries SELECT id + i, stream_id, i, delivery_id, NULL, payload FROM telemetry_entries, n WHERE id = 1`);
     const entries = db.prepare("SELECT count(*) FROM telemetry_entries").pluck().get();

@@ -86,7 +86,7 @@ async function passing<T>(
   const done = work().finally(() => {
     over = true;
   });
-  // A rejection is for whoever awaits `done`; until somebody does it must not count as unheard.
+  // A rejection is for whoever awaits `done`; until then it must not count as unhandled.
   done.catch(() => {});
   while (!over) {
     await new Promise(setImmediate);
@@ -171,7 +171,7 @@ describe("an OAuth client that knows the address alone", () => {
       answers.push(((await response.clone().json()) as { error?: string }).error ?? "token");
       return response;
     };
-    // A tool whose clock runs fast: what it takes for five seconds are four. Told to slow down, it waits nine.
+    // The tool's clock runs fast: it waits four seconds instead of five, and nine once it is told to slow down.
     const tokens = await passing(
       t,
       () => client.pollDeviceAuthorizationGrant(config, { ...started, interval: 4 }),

@@ -28,7 +28,7 @@ const rename = ({ instance: { core } }: TestInstance, id: string, email: string)
 const erase = async ({ instance: { core } }: TestInstance, request: Parameters<typeof resolveTarget>[1]) =>
   eraseNow(core, request);
 
-/** Somebody who did one of everything, and whose address was given to somebody else since; both own the team. */
+/** Somebody who did one of everything, and somebody else who has had their address since. Both own the team. */
 async function twoOfOneAddress() {
   const t = await startInstance();
   const { core } = t.instance;
@@ -56,7 +56,7 @@ async function twoOfOneAddress() {
   return { t, device, first, second, viewer, entry };
 }
 
-/** What `told` tells where one made all but the newest policy, and another that. */
+/** What `told` returns when one person made all but the newest policy, and another made that. */
 const by = (one: string | undefined, other: string | undefined) => ({
   policies: [other, one],
   inForce: [other],
@@ -84,12 +84,12 @@ async function told(
   };
 }
 
-it("names whoever made something though their address is another's by now", async () => {
+it("names the person who made something although somebody else has their address by now", async () => {
   const { t, ...made } = await twoOfOneAddress();
   expect(await told(t, made)).toEqual(by(LATER, FORMER));
 });
 
-it("says in the audit and of licences who goes by another address now", async () => {
+it("shows in the audit and on licences who has another address now", async () => {
   const { t, device, first, second, viewer } = await twoOfOneAddress();
   const { core } = t.instance;
   const { team } = device;
@@ -99,23 +99,23 @@ it("says in the audit and of licences who goes by another address now", async ()
   await rename(t, first.id, FORMER);
   await setRole(core, team.id, second.id, "viewer", as(first.id, FORMER));
   const { text } = await ask(t, "GET", "/audit", { as: viewer });
-  // Who set the first policy has that address again; whoever had it meanwhile set the second.
+  // Whoever set the first policy has that address again; the second was set by whoever had it meanwhile.
   const rows = (pattern: string) => [...text.matchAll(new RegExp(`${pattern}</small>`, "g"))].length;
   expect([rows(`${LATER}<br><small>now ${FORMER}`), rows(`${FORMER}<br><small>now lilac@acme.example`)]).toEqual([
     1, 1,
   ]);
   expect(rows(`${FORMER}<br><small>now ${FORMER}`)).toBe(0);
-  // Whose membership it is.
+  // The person whose membership the event is about.
   expect(text).toContain(`<strong>${FORMER}</strong> (now lilac@acme.example)`);
   const license = await ask(t, "GET", "/license", { as: viewer });
   expect([license.text.includes(`>${FORMER}<`), license.text.includes(LATER)]).toEqual([true, false]);
 });
 
-it("erases who made something before whoever has their address since, and the other way round", async () => {
+it("erases each of two people who had one address, in either order, without touching what the other made", async () => {
   for (const turn of [0, 1]) {
     const { t, ...made } = await twoOfOneAddress();
     const { first, second } = made;
-    // An invitation ends with whoever made it.
+    // An invitation ends when its maker is erased.
     const gone = { invitations: [] };
     const marks = { [first.id]: `erased-${first.id}`, [second.id]: `erased-${second.id}` };
     const [sooner, later] = turn === 0 ? [first, second] : [second, first];
@@ -129,7 +129,7 @@ it("erases who made something before whoever has their address since, and the ot
   }
 });
 
-it("forgets what a device is called that said what an error was caused by", async () => {
+it("erases the name of a device from what it stated about an error's cause", async () => {
   const { t, device, viewer, entry } = await twoOfOneAddress();
   const { deviceId, token } = await t.device(device.team);
   await renameDevice(t.instance.core, device.team.id, deviceId, "zinnia's laptop", COMMAND_LINE);
@@ -142,12 +142,12 @@ it("forgets what a device is called that said what an error was caused by", asyn
   expect(filesWith(t.directory, "zinnia's laptop")).toEqual([]);
 });
 
-it("tells the same of what an older database holds, by the audit, or by an address that one person alone had", async () => {
+it("attributes what an older database holds to the same people, by the audit, or by an address that only one person had", async () => {
   for (const audit of [true, false]) {
     const { t, ...made } = await twoOfOneAddress();
     await t.close();
     const db = new Sqlite(join(t.directory, "reckon.db"));
-    // As schema 39 had it: by addresses as they were.
+    // Schema 39 kept the makers' addresses as they were then.
     db.exec(`
       UPDATE policies SET created_by = '${FORMER}'; UPDATE budgets SET created_by = '${FORMER}';
       UPDATE one_time_links SET created_by = '${FORMER}'; UPDATE connect_codes SET created_by = '${FORMER}' WHERE created_by LIKE 'usr%';

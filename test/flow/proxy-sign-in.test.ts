@@ -34,7 +34,7 @@ it("signs in whom the trusted proxy names, as long as it names them", async () =
   expect([first.status, first.headers.get("location")]).toEqual([303, "/account"]);
   expect((await ask(jar, "/account", "ada@example.com")).status).toBe(200);
   expect(t.rows("SELECT user_id, method FROM web_sessions")).toEqual([{ user_id: ada.id, method: "proxy" }]);
-  // Somebody else sits there now, or nobody.
+  // The proxy now names somebody else, nobody, or two people.
   for (const email of ["bob@example.com", undefined, "ada@example.com, bob@example.com"]) {
     const other = await ask(jar, "/account", email);
     expect([email, other.status, other.headers.get("location")]).toEqual([email, 303, "/login?next=%2Faccount"]);
@@ -51,7 +51,7 @@ it("signs in nobody without an account, no operator, and nobody who has just sig
   expect(t.count("web_sessions")).toBe(0);
 });
 
-it("keeps nobody signed in who runs the installation since", async () => {
+it("signs out a person who has become an operator since", async () => {
   const { t, ada, ask } = await start("127.0.0.1");
   const jar = new Jar();
   await ask(jar, "/login", ada.email);
@@ -63,7 +63,7 @@ it("keeps nobody signed in who runs the installation since", async () => {
   }
 });
 
-it("brings nobody to an account whose password another chose by an invitation", async () => {
+it("lets nobody into an account whose password somebody else chose by an invitation", async () => {
   const { t, ada, ask, url } = await start("127.0.0.1");
   const { core } = t.instance;
   const team = await t.team();
@@ -90,7 +90,7 @@ it("brings nobody to an account whose password another chose by an invitation", 
   expect((await ask(new Jar(), "/login", eve)).status).toBe(303);
 });
 
-it("believes the header of nobody else", async () => {
+it("ignores the header of any other peer", async () => {
   const { t, ask } = await start("198.51.100.0/24");
   const spoofed = await ask(new Jar(), "/login", "ada@example.com");
   expect([spoofed.status, t.count("web_sessions")]).toEqual([200, 0]);

@@ -57,7 +57,7 @@ describe("whose account it is", () => {
     const post = (name: string) => directory.send("POST", "Users", oktaUser(name));
     expect((await post("ada@acme.example")).status).toBe(201);
     expect(t.rows("SELECT user_id FROM scim_users")).toEqual([{ user_id: ada.id }]);
-    // Who chose the password of that account, nobody knows; what groups give from here on is the directory's person's alone.
+    // Nobody knows who chose that account's password, so it is gone: from here on the account belongs to the directory's person alone.
     expect(t.rows("SELECT password_hash FROM users WHERE id = ?", ada.id)).toEqual([{ password_hash: null }]);
     const root = await post("root@acme.example");
     expect([...outcome(root), root.body.detail]).toEqual([
@@ -66,7 +66,7 @@ describe("whose account it is", () => {
     ]);
     const closed = await post("bob@acme.example");
     expect([...outcome(closed), closed.body.detail]).toEqual([409, "uniqueness", expect.stringContaining("by hand")]);
-    // Whether there is one elsewhere does not show.
+    // The reply does not show whether there is such an account elsewhere.
     for (const email of ["eve@else.example", "nobody@else.example"]) {
       const foreign = await post(email);
       expect([...outcome(foreign), foreign.body.detail]).toEqual([
@@ -78,7 +78,7 @@ describe("whose account it is", () => {
     expect(account(t, "root@acme.example").open).toBe(1);
   });
 
-  it("changes nothing of somebody who became an operator, and opens only what it closed", async () => {
+  it("changes nothing of an operator, and opens only accounts that it closed", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const directory = await startDirectory(t);
@@ -95,7 +95,7 @@ describe("whose account it is", () => {
     expect(account(t, "ada@acme.example")).toMatchObject({ name: "Test User", open: 1 });
     await setDisabled(core, "bob@acme.example", true, COMMAND_LINE);
     expect((await directory.send("GET", `Users/${bob}`)).body.active).toBe(false);
-    // What was closed by hand is not the directory's afterwards, because it says the same.
+    // An account that was closed by hand is not the directory's to open because the directory closes it, too.
     expect((await directory.send("PATCH", `Users/${bob}`, off)).status).toBe(200);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
     expect((await directory.send("PUT", `Users/${bob}`, oktaUser("bob@acme.example"))).status).toBe(403);
@@ -105,7 +105,7 @@ describe("whose account it is", () => {
     for (const change of [off, renamed])
       expect((await directory.send("PATCH", `Users/${bob}`, change)).body.active).toBe(false);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).body.active).toBe(true);
-    // Nor is what was closed by hand after it was opened so, though the directory had closed it before.
+    // Nor is one that was opened and closed again by hand, though the directory had closed it before.
     expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
     for (const disabled of [false, true]) await setDisabled(core, "bob@acme.example", disabled, COMMAND_LINE);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
@@ -114,7 +114,7 @@ describe("whose account it is", () => {
     expect(account(t, "bob@acme.example").open).toBe(0);
   });
 
-  it("opens nobody who is replaced without a word of whether they are active", async () => {
+  it("does not open an account that is replaced without a word of whether it is active", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);
     const [ada] = await add(directory, "ada");
@@ -145,10 +145,10 @@ describe("whose account it is", () => {
       "uniqueness",
     ]);
     expect(outcome(await directory.send("PUT", user, { name: {} }))).toEqual([400, "invalidValue"]);
-    // Nor is there a second record of an account: it would stay open for one when the other leaves.
+    // Nor is there a second record of an account, which would keep it open when the other one leaves.
     const second = { ...oktaUser("bob@acme.example"), userName: "rob@acme.example", externalId: "00u-rob" };
     expect(outcome(await directory.send("POST", "Users", second))).toEqual([409, "uniqueness"]);
-    // By a name that two have, one would be closed for the other.
+    // If two had one user name, closing one could close the other.
     const named = (email: string) => ({ ...oktaUser(email), userName: "BOB@acme.example" });
     for (const [method, path, email] of [
       ["POST", "Users", "rob@acme.example"],
@@ -156,13 +156,13 @@ describe("whose account it is", () => {
     ] as const)
       expect(outcome(await directory.send(method, path, named(email)))).toEqual([409, "uniqueness"]);
     expect([t.count("scim_users"), account(t, "ada@acme.example").open]).toEqual([2, 1]);
-    // Without an address of its own it follows the user name.
+    // A record without an address of its own follows the user name.
     const renamed = patch({ op: "replace", path: "userName", value: "countess@acme.example" });
     expect((await directory.send("PATCH", user, renamed)).body.emails[0].value).toBe("countess@acme.example");
     expect(t.rows("SELECT email FROM former_addresses")).toEqual([{ email: "ada@acme.example" }]);
   });
 
-  it("keeps the address of work when another kind is added, and takes one of work from a list of kinds", async () => {
+  it("keeps the work address when one of another kind is added, and takes the work address from a list of kinds", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);
     const [ada] = await add(directory, "ada");
@@ -182,9 +182,9 @@ describe("whose account it is", () => {
     expect(account(t, "ada2@acme.example")).toBeDefined();
   });
 
-  it("takes no address of home for that of work, on any way", async () => {
+  it("never takes a home address for the work address, in any operation", async () => {
     const t = await startInstance();
-    // Even where it may vouch for such addresses.
+    // Even where the directory may vouch for the home domain.
     const directory = await startDirectory(t, "acme", { domains: ["acme.example", "home.example"] });
     const [ada] = await add(directory, "ada");
     const homes = [
@@ -202,7 +202,7 @@ describe("whose account it is", () => {
       for (const { status, body } of [replaced, changed])
         expect([status, body.emails]).toEqual([200, [{ value: "ada@acme.example", type: "work", primary: true }]]);
     }
-    // Nor does what becomes of another one change it, whatever the user name is.
+    // Nor does a change of another address change it, whatever the user name is.
     const moved = patch({ op: "replace", path: 'emails[primary eq "True"].value', value: "ada.l@acme.example" });
     expect((await directory.send("PATCH", `Users/${ada}`, moved)).body.emails[0].value).toBe("ada.l@acme.example");
     for (const path of [
@@ -213,13 +213,13 @@ describe("whose account it is", () => {
       const { status, body } = await directory.send("PATCH", `Users/${ada}`, patch({ op: "remove", path }));
       expect([path, status, body.emails[0].value]).toEqual([path, 200, "ada.l@acme.example"]);
     }
-    // Somebody new has the address that their user name is, or none that would do.
+    // A new person's address is the user name, or the person is refused if that is no allowed address.
     const [emails] = homes;
     const bob = await directory.send("POST", "Users", oktaUser("bob@acme.example", { emails }));
     expect([bob.status, bob.body.emails[0].value]).toEqual([201, "bob@acme.example"]);
     const cyd = await directory.send("POST", "Users", oktaUser("cyd", { emails }));
     expect(outcome(cyd)).toEqual([400, "invalidValue"]);
-    // One of any other kind counts where it is the primary one, and one of no kind always.
+    // An address of another kind counts if it is the primary one, and one without a kind always counts.
     const other = { emails: [...(emails ?? []), { type: "other", primary: "True", value: "dan@acme.example" }] };
     const dan = await directory.send("POST", "Users", oktaUser("dan", other));
     expect([dan.status, dan.body.emails[0].value]).toEqual([201, "dan@acme.example"]);
@@ -232,7 +232,7 @@ describe("whose account it is", () => {
     expect(t.rows("SELECT email FROM former_addresses")).toEqual([{ email: "ada@acme.example" }]);
   });
 
-  it("closes the account of who leaves, though the address that comes with it may not be had", async () => {
+  it("closes the account of a person who leaves, though the address that comes along is not allowed", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);
     const users = await add(directory, "ada", "bob", "cyd");
@@ -250,7 +250,7 @@ describe("whose account it is", () => {
     );
   });
 
-  it("closes the account of who leaves, though an attribute that nobody knows comes with it", async () => {
+  it("closes the account of a person who leaves, though an unknown attribute comes along", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);
     const [ada, bob] = await add(directory, "ada", "bob");
@@ -285,7 +285,7 @@ describe("signing in", () => {
       { subject: "00u-ada", email: "ada@acme.example" },
       { subject: "s-bob", email: "bob@acme.example" },
     ]);
-    // Not somebody else with the same address, nor by an address that the issuer calls unverified.
+    // Somebody else with the same address is refused, and so is an address that the issuer calls unverified.
     await expect(enter(t, vouched("s-mallory", "bob@acme.example"))).rejects.toThrow("does not say");
     await expect(enter(t, vouched("s-eve", "eve@acme.example", { emailVerified: false }))).rejects.toThrow(
       "does not say",
@@ -316,7 +316,7 @@ describe("signing in", () => {
     expect(teamsOf(t, "ada@acme.example")).toEqual(["Engines:member"]);
   });
 
-  it("closes the account of who leaves, whatever its domain, where the directory knows them by the subject", async () => {
+  it("closes the account of a person who leaves, whatever its domain, if the directory knows them by the subject", async () => {
     const { t, directory } = await withTeams();
     const { core } = t.instance;
     const { id, email } = await makeAccount(core, { email: "ada@else.example" });
@@ -335,7 +335,7 @@ describe("signing in", () => {
     expect(outcome(await directory.send("PATCH", `Users/${made.body.id}`, moved))).toEqual([400, "invalidValue"]);
   });
 
-  it("keeps the password and tokens of who linked their account, where the directory knows them by the subject", async () => {
+  it("keeps password and tokens of a linked account if the directory knows the person by the subject", async () => {
     const { t, directory } = await withTeams();
     const { core } = t.instance;
     const issuer = getIssuer(core, "acme");
@@ -350,10 +350,10 @@ describe("signing in", () => {
       FROM users u JOIN read_tokens r ON r.user_id = u.id ORDER BY email`;
     expect(t.rows(left)).toEqual([
       { email: "ada@acme.example", password: 1, token: 1, link: 1 },
-      // By the address alone: it may have been given to somebody else since.
+      // Found by the address alone, which may have been given to somebody else since.
       { email: "bob@acme.example", password: 0, token: 0, link: 0 },
     ]);
-    // Who it is is not locked out.
+    // The right person is not locked out.
     await enter(t, vouched("s-bob", "bob@acme.example"));
     expect(t.rows(left)[1]).toMatchObject({ link: 1 });
   });
@@ -383,7 +383,7 @@ describe("signing in", () => {
       },
     ],
   ])(
-    "opens an account that it %s to nobody's old tokens and machines, unless it knows them by the subject",
+    "opens an account that it %s without its old tokens and machines, unless it knows the person by the subject",
     async (_, letGo) => {
       const { t, directory, engines } = await withTeams();
       const { core } = t.instance;
@@ -418,13 +418,13 @@ describe("signing in", () => {
     },
   );
 
-  it("follows when groups come to mean something else", async () => {
+  it("applies a change of what groups mean", async () => {
     const { t, directory } = await withTeams();
     const [ada] = await add(directory, "ada");
     await directory.send("POST", "Groups", { displayName: "leads", members: [{ value: ada }] });
     await changeIssuer(t.instance.core, "acme", { groups: ["leads=Guests:owner"] }, COMMAND_LINE);
     expect(t.rows("SELECT pending FROM scim_users")).toEqual([{ pending: 1 }]);
-    // Whoever asks next, and else a job.
+    // The next request applies it, and else a job.
     await directory.send("POST", "Users", entraUser("bob"));
     expect(teamsOf(t, "ada@acme.example")).toEqual(["Guests:owner"]);
     await removeIssuer(t.instance.core, "acme", COMMAND_LINE);
@@ -474,7 +474,7 @@ describe("two directories", () => {
   });
 });
 
-describe("what is taken and what is not", () => {
+describe("requests that are taken, and those that are not", () => {
   async function fresh(): Promise<{ t: TestInstance; directory: Directory; ada: string; group: string }> {
     const { t, directory } = await withTeams();
     const [ada = ""] = await add(directory, "ada");
@@ -702,14 +702,14 @@ describe("bounds", () => {
     expect(steps()).toHaveLength(40);
     expect(new Set(steps().map(({ added }) => added))).toEqual(new Set([250]));
     expect([(await put(ids)).status, steps().length]).toEqual([200, 40]);
-    // Who leaves goes first, and a new name goes along.
+    // Members who leave are removed first, and the new name comes along.
     const some = ids.slice(9_900);
     expect((await put(some, "somebody's")).body).toMatchObject({ displayName: "somebody's" });
     expect(t.rows("SELECT member_id AS id FROM scim_members ORDER BY member_id").map((row) => row.id)).toEqual(
       some.toSorted(),
     );
     expect(steps()[40]).toEqual({ from: "nobody's", added: 0, removed: 250 });
-    // One who is not there, among many: nothing of it is done.
+    // One unknown member among many: nothing of the request is done.
     const before = t.rows("SELECT * FROM scim_members");
     expect((await put([...ids.slice(0, 600), "scu_none"])).status).toBe(400);
     expect([t.rows("SELECT * FROM scim_members"), t.rows("SELECT 1 FROM scim_users WHERE pending = 1")]).toEqual([
@@ -720,7 +720,7 @@ describe("bounds", () => {
     expect([t.count("scim_members"), t.count("scim_groups")]).toEqual([0, 0]);
   });
 
-  it("gives a group of ten thousand another name without marking all of them in one transaction", async () => {
+  it("renames a group of ten thousand without marking all of them in one transaction", async () => {
     const { t, directory, engines: team } = await withTeams();
     const ids = fill(t, directory, 10_000);
     const { id } = (await directory.send("POST", "Groups", { displayName: "nobody's" })).body;
@@ -747,7 +747,7 @@ describe("bounds", () => {
     expect(most).toBeLessThan(1_000);
   });
 
-  it("leaves one of the sets that several requests ask for at the same time", async () => {
+  it("leaves exactly one of several sets that are asked for at the same time", async () => {
     const { t, directory } = await withTeams();
     const ids = fill(t, directory, 1_500);
     const { id } = (await directory.send("POST", "Groups", { displayName: "engineers" })).body;
@@ -761,7 +761,7 @@ describe("bounds", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     const left = t.rows("SELECT member_id AS id FROM scim_members").map((row) => row.id);
     expect(sets.map((set) => JSON.stringify(set.toSorted()))).toContain(JSON.stringify(left.toSorted()));
-    // What follows of the teams is of the same set.
+    // The teams follow the same set.
     expect(t.count("memberships")).toBe(left.length);
     const [, gone] = await Promise.all([put(sets[0] ?? []), directory.send("DELETE", `Groups/${id}`)]);
     expect([gone.status, t.count("scim_groups"), t.count("scim_members"), t.count("memberships")]).toEqual([
@@ -795,7 +795,7 @@ describe("bounds", () => {
     expect((await directory.send("GET", "Groups?count=200&excludedAttributes=members")).body.itemsPerPage).toBe(200);
   });
 
-  it("takes up again what a process that ended left", async () => {
+  it("goes on with what a process left undone when it ended", async () => {
     const { t, directory } = await withTeams();
     const [ada] = await add(directory, "ada");
     t.instance.core.store.db
@@ -830,7 +830,7 @@ describe("tokens", () => {
     expect(await revokeScimToken(core, issuer, first?.id as string, COMMAND_LINE)).toBe(false);
     expect((await send("GET", "Users")).status).toBe(401);
     expect((await send("GET", "Users", undefined, { token: next.token })).status).toBe(200);
-    // Not either for what was on its way when it ended.
+    // Nor for a request that was on its way when the token ended.
     const ends = revokeScimToken(core, issuer, next.id, COMMAND_LINE);
     const late = send("POST", "Users", oktaUser("late@acme.example"), { token: next.token });
     expect([await ends, (await late).status, t.count("users")]).toEqual([true, 401, 0]);
@@ -905,7 +905,7 @@ describe("an address that is another's now", () => {
     return { t, email, former, holder, erase, deeds, links };
   }
 
-  it("stays that one's when who had it before is erased", async () => {
+  it("stays with its present holder when the former holder is erased", async () => {
     const { t, email, former, holder, erase, deeds, links } = await twoOfOneAddress();
     await erase(former);
     const gone = { id: former, label: `erased-${former}`, ip: null };
@@ -916,7 +916,7 @@ describe("an address that is another's now", () => {
     expect(ledgerFaults(t.instance.core)).toEqual([]);
   });
 
-  it("tells each in their archive what they did, and nothing of the other", async () => {
+  it("tells each of the two in their archive what they did, and nothing of the other", async () => {
     const { t, former, holder } = await twoOfOneAddress();
     for (const [person, ip, deeds] of [
       [former, "192.0.2.1", 2],
@@ -936,7 +936,7 @@ describe("an address that is another's now", () => {
     }
   });
 
-  it("takes nothing from who had it before when that one is erased", async () => {
+  it("takes nothing from its former holder when the present holder is erased", async () => {
     const { t, email, former, holder, erase, deeds, links } = await twoOfOneAddress();
     await erase(holder);
     expect(deeds()).toEqual([
@@ -944,7 +944,7 @@ describe("an address that is another's now", () => {
       { id: former, label: "marigold@acme.example", ip: "192.0.2.1" },
       { id: holder, label: `erased-${holder}`, ip: null },
     ]);
-    // Whose token it was by that address, is not said of who is erased.
+    // A token's owner who was recorded by the shared address alone could be either, so the event names nobody any more.
     const owners =
       "SELECT detail ->> 'owner' AS owner FROM audit_events WHERE action = 'api_token.created' ORDER BY id";
     expect(t.rows(owners).map(({ owner }) => owner)).toEqual(["erased", "marigold@acme.example", `erased-${holder}`]);
@@ -952,7 +952,7 @@ describe("an address that is another's now", () => {
   });
 });
 
-it("forgets an invitation to somebody however their address was typed", async () => {
+it("erases an invitation to a person however their address was typed", async () => {
   const { t, engines } = await withTeams();
   const { core } = t.instance;
   await createInvitation(core, { teamId: engines.id, role: "member", email: "Ümit.Ölçer@else.example" }, COMMAND_LINE);

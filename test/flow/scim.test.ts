@@ -108,7 +108,7 @@ describe("what Okta sends", () => {
     expect((await okta.send("GET", `Users/${id}`)).body.active).toBe(false);
     const on = await okta.send("PATCH", `Users/${id}`, patch({ op: "replace", value: { active: true } }));
     expect([on.body.active, account(t, userName).open]).toEqual([true, 1]);
-    // A sign-in that ended stays ended.
+    // A session that ended stays ended.
     expect((await works())[0]).toBe(303);
     const events = t.rows(
       "SELECT DISTINCT actor_kind, actor_label FROM audit_events WHERE action LIKE 'scim.%' OR action LIKE 'user.%'",
@@ -255,7 +255,7 @@ describe("what Entra ID sends", () => {
     const send = (...operations: object[]) => entra.send("PATCH", `Groups/${id}`, patch(...operations));
     const both = [{ $ref: null, value: ada }, { value: bob }];
     expect((await send({ op: "Add", path: "members", value: both })).status).toBe(204);
-    // Once more is no harm.
+    // Doing it once more does no harm.
     expect((await send({ op: "Add", path: "members", value: both })).status).toBe(204);
     // Named by the directory's own id, too: that is what Entra ID's tokens have for groups.
     expect(teamsOf(t, "ada@acme.example")).toEqual(["Engines:member", "Guests:member"]);

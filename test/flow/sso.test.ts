@@ -109,17 +109,17 @@ describe("signing in by an issuer", () => {
     expect(site.t.rows("SELECT method, ended_at, expires_at - created_at AS span FROM web_sessions")).toEqual([
       { method: "acme", ended_at: null, span: 24 * 60 * MINUTE_MS },
     ]);
-    // The second time nothing is made, whatever address the issuer tells by then.
+    // The second sign-in makes nothing, whatever address the issuer tells by then.
     site.issuer.people.set("s-ada", { ...ADA, email: "countess@other.example", email_verified: false });
     expect((await signIn(site)).status).toBe(200);
     expect([site.t.count("users"), site.t.count("sso_identities")]).toEqual([1, 1]);
     const { text } = await jar.go(`${site.url}/account`);
     expect(text).toContain("by acme");
-    // What the team demands beside a password, the issuer asks for.
+    // A second factor that the team demands is left to the issuer.
     const { core } = site.t.instance;
     await setSecondFactorDemanded(core, site.team.id, true, COMMAND_LINE);
     expect((await jar.go(`${site.url}/sessions`)).url).toBe(`${site.url}/sessions`);
-    // The subjects of another issuer would be other people.
+    // The subjects of another issuer would be other people, so its address cannot be changed.
     const another = changeIssuer(core, "acme", { issuer: "https://id.other.example" }, COMMAND_LINE);
     await expect(another).rejects.toMatchObject({ status: 409 });
     expect(getIssuer(core, "acme").issuer).toBe(site.issuer.url);
@@ -149,10 +149,10 @@ describe("signing in by an issuer", () => {
     expect(await become("engineers", "leads")).toEqual(["Engines:admin", "Guests:member"]);
     expect(await become("engineers")).toEqual(["Engines:member", "Guests:member"]);
     await setRole(core, other.id, "ada@acme.example", "owner", COMMAND_LINE);
-    // Nor by groups that would give less.
+    // Nor is it lowered by groups that would give less.
     expect(await become("others")).toEqual(["Guests:member", "Other:owner"]);
     expect(await become()).toEqual(["Guests:member", "Other:owner"]);
-    // What groups gave is neither changed nor taken away by hand.
+    // A role that groups gave can be neither changed nor taken away by hand.
     const [{ id: ada }] = site.t.rows("SELECT id FROM users");
     await expect(setRole(core, guests.id, "ada@acme.example", "owner", COMMAND_LINE)).rejects.toThrow(
       "change their groups",
@@ -167,7 +167,7 @@ describe("signing in by an issuer", () => {
     ).toEqual(["member.added", "member.added", "member.role_changed", "member.added", "member.removed"]);
   });
 
-  it("asks for what the token leaves out", async () => {
+  it("asks the issuer for what the token leaves out", async () => {
     const site = await withIssuer(() => ({}), { tokenClaims: false });
     expect((await signIn(site)).status).toBe(200);
     expect(site.issuer.asked).toContain("/me");
@@ -201,7 +201,7 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     const ada = await makeAccount(core, { email: "Ada@Acme.example" });
     await makeAccount(core, { email: "root@acme.example", operator: true });
-    // An address of which nothing is said may be anybody's.
+    // An address that is not said to be verified may be anybody's.
     const { email_verified: _, ...unsaid } = ADA;
     site.issuer.people.set("s-ada", unsaid);
     expect([(await signIn(site)).status, site.t.count("sso_identities")]).toEqual([403, 0]);
@@ -218,14 +218,14 @@ describe("signing in by an issuer", () => {
     site.issuer.subject = "s-ada";
     const closed = await signIn(site);
     expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
-    // Also one that nobody was linked to, which keeps its password for when it is open again.
+    // So does one that was never linked; it keeps its password for when it is open again.
     const grace = await makeAccount(core, { email: "grace@acme.example" });
     await setDisabled(core, grace.id, true, COMMAND_LINE);
     site.issuer.people.set("s-grace", { ...ADA, email: "grace@acme.example" });
     site.issuer.subject = "s-grace";
     expect((await signIn(site)).status).toBe(403);
     await setDisabled(core, grace.id, false, COMMAND_LINE);
-    // And nobody links to their own account whom the issuer knows as somebody else.
+    // Nobody links an identity to their account that belongs to another account.
     const hers = { subject: "s-ada", email: null, emailVerified: null, name: null, groups: [] };
     await expect(linkVouched(core, getIssuer(core, "acme"), hers, grace.id, COMMAND_LINE)).rejects.toMatchObject({
       status: 403,
@@ -236,7 +236,7 @@ describe("signing in by an issuer", () => {
     ]);
   });
 
-  it("is linked in no sign-in that ended while the issuer was asked, as by a new password", async () => {
+  it("links nobody whose session ended while the issuer was asked, as by a new password", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     const { id } = await makeAccount(core, { email: ADA.email });
@@ -249,10 +249,10 @@ describe("signing in by an issuer", () => {
     expect(site.t.count("sso_identities")).toBe(0);
   });
 
-  it("leaves nobody else a way into an account that is linked by its address", async () => {
+  it("ends all other ways into an account that is linked by its address", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    // Made before the domain was listed, by whoever held an invitation, or their admin.
+    // Made before the domain was listed, by somebody who held an invitation, or by an admin.
     const chosen = { email: ADA.email, password: "plough-the-north-field" };
     const { id } = await createUser(core, chosen, COMMAND_LINE);
     const other = new Jar();
@@ -295,13 +295,13 @@ describe("signing in by an issuer", () => {
     const redeemed = redeemDeviceCode(core, tool.deviceCode, { ip: "192.0.2.7", userAgent: null });
     await expect(redeemed).rejects.toMatchObject({ status: 400 });
     expect([site.t.count("second_factors"), site.t.count("cli_tokens")]).toEqual([0, 1]);
-    // Hers is hers from then on: a password that she chooses stays.
+    // From then on it is hers: a password that she chooses stays.
     await setPassword(core, id, "another-north-field", COMMAND_LINE);
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT password_hash FROM users")).not.toEqual([{ password_hash: null }]);
   });
 
-  it("leaves an account that is linked by its address nothing that groups of somebody else gave it", async () => {
+  it("takes from an account that is linked by its address what somebody else's groups gave it", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     const { id } = await makeAccount(core, { email: ADA.email });
@@ -310,14 +310,14 @@ describe("signing in by an issuer", () => {
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: ["leads"] };
     await linkVouched(core, getIssuer(core, "other"), mallory, id, COMMAND_LINE);
     expect(roles(site)).toEqual([{ email: ADA.email, role: "admin", bySso: 1 }]);
-    // Nobody could have changed it any more, and no sign-in or removal of that issuer would have.
+    // Nobody could have changed that role any more, and no sign-in or removal of that issuer would have.
     expect((await signIn(site)).status).toBe(200);
     expect(roles(site)).toEqual([{ email: ADA.email, role: "member", bySso: 1 }]);
     await removeIssuer(core, "acme", COMMAND_LINE);
     expect(roles(site)).toEqual([]);
   });
 
-  it("gives nobody the account of whom the issuer knew by their address before, until it is left to them", async () => {
+  it("refuses a new subject the account of another one with the same address, until that one is unlinked", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     expect((await signIn(site)).status).toBe(200);
@@ -369,7 +369,7 @@ describe("signing in by an issuer", () => {
         return { token };
       },
     ],
-  ])("gives nobody the account of whom the issuer brought to it before, who %s", async (_, happens) => {
+  ])("refuses a new subject the account of an earlier one with its address, who %s", async (_, happens) => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     const jar = new Jar();
@@ -385,13 +385,13 @@ describe("signing in by an issuer", () => {
     const refused = await signIn(site);
     expect([refused.status, refused.text.includes("reckon sso unlink ada@acme.example")]).toEqual([403, true]);
     expect([stored(), site.t.rows("SELECT * FROM sso_identities")]).toEqual([before, links]);
-    // Whose it is comes to it as before.
+    // The person whose account it is still reaches it.
     site.issuer.subject = "s-ada";
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT user_id, subject FROM sso_identities")).toEqual([{ user_id: id, subject: "s-ada" }]);
   });
 
-  it("knows of an older database who was linked, and leaves all accounts to another issuer in the place of one", async () => {
+  it("knows from an older database who was linked, and lets another issuer in its place link anew", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const change = { issuer: "https://id.acme.example", clientId: "reckon", domains: ["acme.example"] };
@@ -414,7 +414,7 @@ describe("signing in by an issuer", () => {
     const { core: later } = newer.instance;
     await unlink(later, id, getIssuer(later, "acme").id, COMMAND_LINE);
     await expect(comes(newer, "s-ada-the-second")).rejects.toMatchObject({ status: 403 });
-    // Its subjects are its own.
+    // The new issuer's subjects are its own.
     await changeIssuer(later, "acme", { issuer: "https://id.moved.example" }, COMMAND_LINE);
     await comes(newer, "s-ada-the-second");
     expect(newer.rows("SELECT user_id, subject FROM sso_identities")).toEqual([
@@ -422,7 +422,7 @@ describe("signing in by an issuer", () => {
     ]);
   });
 
-  it("finds who was provisioned, although nothing is said of the address", async () => {
+  it("finds a provisioned account, although the token says nothing of the address", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
     const { token } = await createScimToken(core, getIssuer(core, "acme"), COMMAND_LINE);
@@ -433,7 +433,7 @@ describe("signing in by an issuer", () => {
       token,
       json: { displayName: "engineers", members: [{ value: made.body.id }] },
     });
-    // What the issuer itself calls unverified leads nobody to an account.
+    // An address that the issuer itself calls unverified leads nobody to an account.
     site.issuer.people.set("s-other", { email: "ada@acme.example", email_verified: false, groups: [] });
     site.issuer.subject = "s-other";
     expect([(await signIn(site)).status, site.t.count("sso_identities")]).toEqual([403, 0]);
@@ -454,7 +454,7 @@ describe("signing in by an issuer", () => {
     expect([refused.status, refused.text.includes("closed")]).toEqual([403, true]);
   });
 
-  it("lets an operator link by hand, and in by password while the issuer is down", async () => {
+  it("lets an operator link their account by hand, and sign in by password while the issuer is down", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     await makeAccount(core, { email: "root@acme.example", operator: true });
@@ -477,7 +477,7 @@ describe("signing in by an issuer", () => {
     const back = await jar.go(onward);
     expect([back.status, new URL(back.url).pathname]).toEqual([200, "/account"]);
     expect(site.t.rows("SELECT subject FROM sso_identities")).toEqual([{ subject: "s-root" }]);
-    // In, although nobody has put the operator into a team yet.
+    // Signed in, although the operator is in no team yet.
     expect((await signIn(site)).url).toBe(`${site.url}/sessions`);
 
     await site.issuer.close();
@@ -494,7 +494,7 @@ describe("signing in by an issuer", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/overview"]);
   });
 
-  it("keeps passwords for operators where it is set so", async () => {
+  it("allows passwords to operators alone where the setting says so", async () => {
     const port = await freePort();
     const site = await startSite([], port, { passwords: "operators" });
     const { core } = site.t.instance;
@@ -532,7 +532,7 @@ describe("signing in by an issuer", () => {
     expect(site.t.count("sso_identities")).toBe(0);
   });
 
-  it("ends the sign-ins of a person by the issuer whose link ends, and none besides", async () => {
+  it("ends the sessions that a person began by the issuer whose link ends, and no others", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     const { id } = await makeAccount(core, { email: ADA.email });
@@ -558,7 +558,7 @@ describe("signing in by an issuer", () => {
     ]);
   });
 
-  it("brings whom an invitation names, who join without a password, also where accounts are not made by themselves", async () => {
+  it("lets in people whom an invitation names, without a password, also where accounts are not made by themselves", async () => {
     const port = await freePort();
     const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
     const site = await startSite([issuer], port, { passwords: "operators" });
@@ -574,7 +574,7 @@ describe("signing in by an issuer", () => {
       await jar.ask(`${site.url}/invitation/open`, { _csrf: csrf(text), token });
       return jar.go(`${site.url}/invitation`);
     };
-    // Nobody could come yet, and nothing asks for a password.
+    // No issuer is set up, so nobody can join yet, and no password is asked for.
     const closed = await open();
     expect([closed.text.includes('type="password"'), closed.text.includes("No single sign-on is set up")]).toEqual([
       false,
@@ -594,7 +594,7 @@ describe("signing in by an issuer", () => {
       again: "plough-the-north-field",
     });
     expect([posted.status, site.t.count("users")]).toEqual([403, 0]);
-    // An address that is not verified, another person, and who holds a link to nobody in particular, are not let in by it.
+    // An unverified address, another person, and the holder of a link that names nobody are not let in by it.
     await invite(null);
     issuer.people.set("s-ada", { ...ADA, email_verified: false });
     issuer.people.set("s-eve", { ...ADA, email: "eve@acme.example" });
@@ -617,7 +617,7 @@ describe("signing in by an issuer", () => {
     expect(site.t.rows("SELECT password_hash FROM users")).toEqual([{ password_hash: null }]);
   });
 
-  it("comes to no account whose password somebody else chose by an invitation", async () => {
+  it("refuses an account whose password somebody else chose by an invitation", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     const guests = await site.t.team({ name: "Guests" });
@@ -637,7 +637,7 @@ describe("signing in by an issuer", () => {
         message: "People with addresses of acme.example sign in with Acme: do that, then open the link again.",
       });
     expect(roles(site)).toEqual(before);
-    // Other addresses are nobody's to vouch for, and operators could make the account anyway.
+    // Nobody vouches for other addresses, and operators could make the account anyway.
     const eve = { ...chosen, email: "eve@example.com" };
     await acceptAsNew(core, (await invite(mallory, null)).token, eve, origin);
     await acceptAsNew(
@@ -674,7 +674,7 @@ describe("signing in by an issuer", () => {
     expect([(await signIn(site)).status, site.t.count("users")]).toEqual([403, 1]);
   });
 
-  it("takes no issuer by the name that stands for a proxy, and none that is trusted with addresses of any domain", async () => {
+  it("refuses an issuer under the name that stands for a proxy, and one that is trusted with addresses of any domain", async () => {
     const { t, issuer } = await withIssuer();
     expect(() => addIssuer(t.instance.core, "proxy", acme(issuer), COMMAND_LINE)).toThrow("stands for a proxy");
     const trusting = addIssuer(t.instance.core, "other", acme(issuer, { domains: [], trustEmail: true }), COMMAND_LINE);
@@ -682,7 +682,7 @@ describe("signing in by an issuer", () => {
     expect(t.count("sso_issuers")).toBe(1);
   });
 
-  it("keeps what groups mean when its page is saved as it stands, whatever teams are called", async () => {
+  it("keeps what groups mean when its form is saved unchanged, whatever teams are called", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const [odd, plain, twin] = [await t.team({ name: "A=B" }), await t.team({ name: "B" }), await t.team()];
@@ -706,7 +706,7 @@ describe("signing in by an issuer", () => {
     expect(getIssuer(core, "acme")).toMatchObject({ scopes: "email", groups });
   });
 
-  it("signs everybody out whom an issuer that is removed let in", async () => {
+  it("ends the sessions of everybody whom a removed issuer let in", async () => {
     const site = await withIssuer();
     const jar = new Jar();
     await signIn(site, "acme", jar);
@@ -715,7 +715,7 @@ describe("signing in by an issuer", () => {
     expect([site.t.count("memberships"), site.t.count("sso_identities"), site.t.count("users")]).toEqual([0, 0, 1]);
   });
 
-  it("lets in by what it means when its answer comes, not by what it meant when it was asked", async () => {
+  it("goes by the issuer's settings at the time of its answer, not of the request", async () => {
     const port = await freePort();
     const forger = await startForger();
     const site = await startSite([forger], port);
@@ -736,7 +736,7 @@ describe("signing in by an issuer", () => {
       held.resolve();
       return end;
     };
-    // Whom one issuer vouched for is nobody whom another one at its place knows.
+    // Whom one issuer vouched for is unknown to the one that replaced it.
     const replaced = await signInMeanwhile(() =>
       changeIssuer(core, "acme", { issuer: "https://login.acme.example" }, COMMAND_LINE),
     );
@@ -762,7 +762,7 @@ describe("signing in by an issuer", () => {
     expect(site.t.rows("SELECT id FROM web_sessions WHERE ended_at IS NULL")).toEqual([]);
   });
 
-  it("goes with what it gave thousands of people, while others get their turn, once", async () => {
+  it("removes with the issuer what it gave thousands of people, once, while others get their turn", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
     const { id } = getIssuer(core, "acme");
@@ -772,7 +772,7 @@ describe("signing in by an issuer", () => {
         core.store.db
           .prepare("INSERT INTO users (id, email, email_key, operator, created_at) VALUES (?, ?, ?, 0, 1)")
           .run(`u-${i}`, `p${i}@acme.example`, `p${i}@acme.example`);
-        // What people gave stays.
+        // Memberships that people gave stay.
         core.store.db
           .prepare("INSERT INTO memberships (team_id, user_id, role, created_at, source) VALUES (?, ?, 'member', 1, ?)")
           .run(team?.id, `u-${i}`, i < 10 ? null : id);
@@ -820,7 +820,7 @@ describe("an answer that proves nothing", () => {
     const other = new Jar();
     const { url: changed } = await other.go(`${site.url}/sso/acme`, stop);
     expect((await other.go(changed.replace(/state=[^&]+/, "state=another"))).status).toBe(403);
-    // The code of somebody else's sign-in, in one's own browser, by PKCE and nonce.
+    // The code of somebody else's sign-in, used in the thief's own browser: PKCE and the nonce refuse it.
     const victim = new Jar();
     const { url: stolen } = await victim.go(`${site.url}/sso/acme`, stop);
     const thief = new Jar();
@@ -857,7 +857,7 @@ describe("an answer that proves nothing", () => {
     expect(site.t.count("web_sessions")).toBe(0);
   });
 
-  it("tells its code to no other issuer than the one that was asked, also where no answer says whose it is", async () => {
+  it("sends its code to no other issuer than the one that was asked, also where no answer says whose it is", async () => {
     const port = await freePort();
     const [honest, other] = [await startForger(), await startForger()];
     const site = await startSite([honest, other], port);
@@ -896,7 +896,7 @@ describe("an answer that proves nothing", () => {
     forger.forgery = forgery;
     const end = await signIn(site);
     expect([end.status, site.t.count("users"), site.t.count("web_sessions")]).toEqual([403, 0, 0]);
-    // The same issuer without the lie lets in, also right after it changed its key.
+    // The same issuer without the forgery lets the person in, also right after it changed its key.
     forger.forgery = {};
     expect((await signIn(site)).status).toBe(200);
     await forger.rotate();
@@ -906,7 +906,7 @@ describe("an answer that proves nothing", () => {
 });
 
 describe("what is asked of an issuer", () => {
-  it("says what an operator has to change where the issuer is called otherwise, or takes the secret no more", async () => {
+  it("says what an operator has to change where the issuer has another name, or no longer takes the secret", async () => {
     const port = await freePort();
     const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
     issuer.people.set("s-ada", ADA);
@@ -929,7 +929,7 @@ describe("what is asked of an issuer", () => {
     expect(await outcome()).toEqual([200, expect.anything(), 1]);
   });
 
-  it("is twenty things at a time, however many come back with codes that are none", async () => {
+  it("is limited to twenty requests at a time, however many browsers come back with invalid codes", async () => {
     const port = await freePort();
     const forger = await startForger();
     const site = await startSite([forger], port);

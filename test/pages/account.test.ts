@@ -60,7 +60,7 @@ it("lists the browsers one is signed in with and signs them out, one or all othe
   await go("/account");
   const rows = page.getByRole("table", { name: "Sign-ins" }).locator("tbody tr");
   expect(await rows.count()).toBe(4);
-  // The one that looks at the page cannot end itself by mistake.
+  // The session that looks at the page cannot end itself by mistake.
   expect(await rows.filter({ hasText: "this one" }).getByText("Sign out").count()).toBe(0);
   await rows.filter({ hasText: "198.51.100.0" }).locator("summary").click();
   await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
@@ -73,7 +73,7 @@ it("lists the browsers one is signed in with and signs them out, one or all othe
   expect(alive()).toEqual([true, false, false, false]);
 });
 
-it("ends nobody's sign-in but one's own", async () => {
+it("ends only one's own sign-ins", async () => {
   const site = await startSite();
   const ada = await site.person();
   const bob = await site.person();
@@ -122,7 +122,7 @@ it("changes one's name, and signs out", async () => {
   expect(
     site.t.rows("SELECT actor_id, actor_label, detail FROM audit_events WHERE action = 'user.changed'"),
   ).toMatchObject([{ actor_id: ada.userId, detail: '{"changed":["name"]}' }]);
-  // Beside such a name, what others did would read backwards.
+  // Beside such a name, other text would read backwards.
   await page.getByLabel("Your name").fill("Ada \u202erekcah");
   await page.getByRole("button", { name: "Save" }).click();
   expect(await page.getByRole("alert").textContent()).toContain("This name holds U+202E, which cannot be seen");

@@ -74,7 +74,7 @@ it("warns when the tool asks from elsewhere and asks twice before it lets it in"
   expect(states(site)[0].status).toBe("denied");
 });
 
-it("takes a code in any spelling without JavaScript, and explains those that lead nowhere", async () => {
+it("takes a code in any spelling without JavaScript, and explains codes that do not work", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { userCode } = await waiting(site, "203.0.113.9");
@@ -102,7 +102,7 @@ it("takes a code in any spelling without JavaScript, and explains those that lea
   await scripted.judge("approval-code");
 });
 
-it("makes whoever guesses codes wait, and no neighbour of theirs", async () => {
+it("makes a person who guesses codes wait, and nobody else at their address", async () => {
   const site = await startSite();
   const ada = await site.person();
   const grace = await site.person();
@@ -134,7 +134,7 @@ it("tells every one of many double clicks that the code was answered, and counts
   const seen = await Promise.all(Array.from({ length: 30 }, approve));
   expect(seen.sort()).toEqual([303, ...Array(29).fill(409)]);
   expect(states(site).map(({ status }) => status)).toEqual(["approved", "pending"]);
-  // Nor one that came too late.
+  // Nor does an answer count as a guess that came too late.
   site.t.clock.advance(15 * 60_000);
   for (let i = 0; i < 12; i++)
     expect((await fetch(`${site.url}/login/device?user_code=${late.userCode}`, { headers })).status).toBe(410);

@@ -252,9 +252,9 @@ it("shows owners and admins their own team, members why not, and operators every
   expect(await other.page.locator("main").textContent()).toContain("only the team's owners and admins see it");
 });
 
-it("keeps answering others while a filter that nothing matches walks a long record", async () => {
+it("goes on answering others while a filter without a match walks a long record", async () => {
   const clock = new TestClock();
-  // Turns are taken by time that really passes.
+  // The walk gives way by time that really passes.
   clock.monotonic = () => performance.now();
   const site = await startSite({ clock });
   const owner = await site.person();

@@ -34,7 +34,7 @@ it("shows where budgets stand, and lets admins set and remove them", async () =>
   await judge("budgets");
   const row = (name: string) => page.getByRole("row").filter({ hasText: name });
   expect(await row("Whole team").textContent()).toMatch(/this month.*\$120\.00.*(used up|exceeded)/s);
-  // Without the host, which all of a team's have: of the whole name only that was seen on a tablet.
+  // The name stands there without the host, which all of a team's have: a tablet showed nothing but that.
   expect(await page.getByRole("link", { name: "acme/till", exact: true }).getAttribute("title")).toBe(TILL);
   expect(await row("acme/till").textContent()).toMatch(/\$5\.03.*100 %.*exceeded/s);
   expect(site.t.rows("SELECT detail FROM audit_events WHERE action = 'budget.reached'").length).toBeGreaterThan(1);
@@ -58,7 +58,7 @@ it("lets members look and nobody else change", async () => {
   expect(await page.getByRole("link", { name: "Manage budgets" }).count()).toBe(0);
 });
 
-it("calls people by their names in a team of hundreds, and says that the choice has not all of them", async () => {
+it("shows people's names in a team of hundreds, and says that the choice does not list all of them", async () => {
   const site = await startSite();
   const { core } = site.t.instance;
   const ada = await site.person();

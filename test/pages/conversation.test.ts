@@ -91,7 +91,7 @@ async function siteWith(...sessions: object[]) {
   return { site, ada, visit: await site.open(ada) };
 }
 
-/** The text of a part of the page as it is seen, on one line: what is folded is not. */
+/** The visible text of a part of the page on one line, without what is folded. */
 const seen = async (part: Locator) => (await part.allInnerTexts()).join(" ").replace(/\s+/g, " ").trim();
 
 it("reads a captured session as a conversation", async () => {
@@ -119,7 +119,7 @@ it("reads a captured session as a conversation", async () => {
   const failed = step("Bash");
   expect(await seen(failed.locator(".timeline-head"))).toBe("Bash npm test -- total exit 1 2 s 09:00:08");
   expect(await failed.getAttribute("class")).toBe("bad");
-  // What went wrong is read at once, from its end; the rest of it, and what worked, is folded.
+  // A failure can be read at once, from its end; the rest of it, and what worked, is folded.
   expect(await failed.locator(".failed").textContent()).toMatch(/^…\nnot ok 15 .*not ok 30 <img/s);
   expect(await failed.getByRole("region", { name: /^Output/ }).isVisible()).toBe(false);
   const found = step("Grep");
@@ -154,7 +154,7 @@ it("leads to its prompts, to the session it began in, and from the waterfall to 
   await page.locator(".facts").getByRole("link", { name: "before" }).click();
   await page.waitForURL(`**/sessions/${sessionNumber(site, "before")}`);
   expect(await seen(page.locator(".facts"))).toContain("long-gone (not received)");
-  // No step tells of tokens, so the session's own account counts.
+  // No step states tokens, so the session's own total counts.
   expect(await seen(page.locator(".facts"))).toContain("Tokens 12 5 input · 7 output");
 });
 
@@ -170,7 +170,7 @@ it("shows the step of the waterfall that was clicked last, whichever answer come
       const response = await route.fetch();
       asked.resolve();
       await held.promise;
-      // Nobody takes it any more.
+      // Nobody waits for this answer any more.
       await route.fulfill({ response }).catch(() => {});
     },
     { times: 1 },
@@ -183,7 +183,7 @@ it("shows the step of the waterfall that was clicked last, whichever answer come
   await second;
   held.resolve();
   await over;
-  // Whatever still does something with an earlier answer has done it by then.
+  // By now the page has handled every earlier answer.
   await page.evaluate("fetch(location.href).then((reply) => reply.text())");
   await expect.poll(() => step("Bash").getAttribute("aria-expanded")).toBe("true");
   expect(await step("Edit").getAttribute("aria-expanded")).toBe("false");
@@ -277,7 +277,7 @@ it("pages through a session of 5,000 steps, without a script as well, and keeps 
   await page.getByRole("link", { name: "Task 88", exact: true }).click();
   expect(page.url()).toContain(`${path}?events=4300#prompt-88`);
   expect(await seen(page.locator("#prompt-88 .asked"))).toBe("Task 88");
-  // The documents of the last steps are beyond what is read of all: they are read for their page.
+  // The documents of the last steps exceed what is read for all steps, so they are read for their page.
   await go(`${path}?events=4900`);
   expect(await seen(page.locator(".turn").last())).toContain("echo 4999");
   await page.getByRole("link", { name: "Earlier" }).click();
@@ -354,7 +354,7 @@ it.each([true, false])("opens a row of the waterfall, with the script: %s", asyn
   const { page, go, judge, complaints } = await site.open(ada, { javaScript });
   await go(`/sessions/${sessionNumber(site, "failing")}/waterfall`);
   const rows = page.locator(".waterfall tbody tr");
-  // The agent failed because steps below it did: it says so too, as it was sent.
+  // The agent failed because steps below it did, and says so itself.
   expect(await rows.locator(".failed-mark").count()).toBe(4);
   expect(await rows.locator("rect.span-error").count()).toBe(4);
   const row = rows.filter({ hasText: "npm test -- total" });

@@ -186,7 +186,7 @@ it("lists devices by state and finds them as one types", async () => {
   await send(site, lost.token, "github.com/acme/site", [1]);
   site.t.clock.advance(2 * DAY_MS);
   await send(site, busy.token, "github.com/acme/shop", [10]);
-  // Signed in before the clock moved.
+  // Signed in before the clock moves.
   const grace = await site.person({ team: ada.team, role: "admin" });
   const { page, go, judge } = await site.open(grace);
   await go("/devices");
@@ -204,7 +204,7 @@ it("lists devices by state and finds them as one types", async () => {
   expect(page.url()).toContain("q=LOST-");
   expect(await page.getByRole("rowheader").allTextContents()).toEqual(["lost-laptop"]);
   await page.getByLabel("Search").fill("");
-  // A weekend is shorter than what is called quiet, on every page.
+  // A weekend is too short for a device to be called quiet, on every page.
   site.t.clock.advance(2 * DAY_MS);
   await send(site, busy.token, "github.com/acme/shop", [11]);
   await go("/overview");
@@ -605,7 +605,7 @@ it("says of an erased device that what it sent is gone, and asks for no name of 
   expect(main).toContain("What it sent was erased");
   expect(main).not.toContain("stays");
   expect(await page.locator("main form").count()).toBe(0);
-  // What came is told beside what there is: the one does not go down when something is erased.
+  // What was received is told beside what is stored; the one does not go down when something is erased.
   await go("/devices");
   expect(await page.locator(".stat").filter({ hasText: "Entries" }).textContent()).toContain("received in 14 days");
 });

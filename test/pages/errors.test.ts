@@ -82,7 +82,7 @@ it("lists an error a row, with its course, state and model, counts all of one po
   expect(await rowsOf(page).count()).toBe(2);
 });
 
-it("counts in its figures and its chart what the kind leaves, and keeps what else is chosen", async () => {
+it("counts in its figures and its chart only the chosen kind, and keeps the other filters", async () => {
   const { site, ada } = await withDefects();
   const { page, go } = await site.open(ada);
   await go("/errors?state=all&sort=-count&owner=nobody");
@@ -117,7 +117,7 @@ it("says which model and agent caused how much, for each 100 of their sessions",
     expect.stringMatching(/^codex\s+1\s+1\s+≈ 100$/),
     expect.stringMatching(/^claude-code\s+2\s+3\s+≈ 67$/),
   ]);
-  // What is possible and no more stands in no figure.
+  // A cause that is merely possible counts in no figure.
   expect(await page.locator("#causes").textContent()).not.toContain("opus");
   await table("model").first().getByRole("link").click();
   await page.waitForURL("**/errors?state=all&model=claude-sonnet-4-5*");
@@ -283,7 +283,7 @@ it("finds errors by text, kind, owner, model and state, in the order of a column
   }
 });
 
-it("shows what is open to who comes back to a page of which nothing is any more", async () => {
+it("shows what is open when the page of the list that was asked for no longer exists", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);
@@ -344,7 +344,7 @@ it("lets an error be taken on, discussed, tracked, snoozed and resolved, without
   const lively = await site.open(ada);
   await lively.go(new URL(page.url()).pathname);
   await lively.judge("errors-triage");
-  // What stays in sight while the rest scrolls, stays below the head of the page.
+  // What stays in sight while the rest scrolls must stay below the head of the page.
   const held = "parseFloat(getComputedStyle(document.querySelector('.triage')).top)";
   expect(await lively.page.evaluate(held)).toBeGreaterThanOrEqual(
     await lively.page.evaluate<number>("document.querySelector('header.top').offsetHeight"),
@@ -362,7 +362,7 @@ it("lets an error be taken on, discussed, tracked, snoozed and resolved, without
   expect(await rowsOf(page).textContent()).toMatch(/Drawer opened[\s\S]*Resolved\s*Bea/);
 });
 
-it("says on an entry's page who is on the whole class, as the list does", async () => {
+it("says on an entry's page who works on the whole class, as the list does", async () => {
   const { site, ada } = await withDefects();
   const { page, go, judge } = await site.open(ada);
   await go("/errors");
@@ -428,7 +428,7 @@ it("keeps what somebody else did meanwhile, and says so", async () => {
   ]);
 });
 
-it("takes no act without the page's token, for another team's error, or of a form that is none", async () => {
+it("takes no action without the page's token, on another team's error, or from a form that is none", async () => {
   const { site, ada } = await withDefects();
   const eve = await site.person();
   await (await fetch(`${site.url}/errors`, { headers: { cookie: ada.cookie } })).text();
@@ -458,7 +458,7 @@ it("takes no act without the page's token, for another team's error, or of a for
   expect(triage(site).map(({ kind }) => kind)).toEqual(["resolved"]);
 });
 
-it("hands out a proof of the brain that an entry stands in", async () => {
+it("offers a proof of the brain that holds an entry", async () => {
   const { site, ada } = await withDefects();
   const { page, go } = await site.open(ada);
   await go("/errors");
@@ -492,7 +492,7 @@ it("names the causes below the headings of the rendered file", async () => {
   await page.getByRole("heading", { level: 1, name: "Login loop after the deploy" }).waitFor();
 });
 
-it("says what an entry is while there is none", async () => {
+it("explains what an entry is while there are none", async () => {
   const site = await startSite();
   const ada = await site.person({ role: "member" });
   const { page, go, judge } = await site.open(ada);
@@ -501,7 +501,7 @@ it("says what an entry is while there is none", async () => {
   await judge("errors-empty");
 });
 
-it("takes no word of a link at another entry", async () => {
+it("takes no statement about a link at another entry", async () => {
   const { site, ada } = await withDefects();
   await (await fetch(`${site.url}/errors`, { headers: { cookie: ada.cookie } })).text();
   const id = entryId(site, "Login loop after the deploy");

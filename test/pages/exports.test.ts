@@ -8,7 +8,7 @@ import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { startInstance } from "../support/instance.ts";
 
-/** Every copy of the record that somebody takes away is in the audit, with what it holds. */
+/** Every copy of the record that somebody downloads is in the audit, with what it holds. */
 
 const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
@@ -95,7 +95,7 @@ it("leaves an event with who, from where and what, before the copy goes out", as
     expect(text).toContain(words);
 });
 
-it("leaves none for a head, for what is not there, and for who may not have it", async () => {
+it("records none for HEAD, for what is not there, and for somebody who may not have it", async () => {
   const { t, headers, paths, events } = await start();
   for (const path of Object.values(paths)) {
     expect([path, (await t.call("HEAD", path, { headers })).status]).toEqual([path, 200]);
@@ -106,7 +106,7 @@ it("leaves none for a head, for what is not there, and for who may not have it",
   expect(events()).toEqual([]);
 });
 
-it("hands nothing out while the event cannot be stored", async () => {
+it("sends nothing while the event cannot be stored", async () => {
   const { t, headers, paths, events } = await start();
   t.instance.core.store.db.exec(
     "CREATE TRIGGER full BEFORE INSERT ON audit_events BEGIN SELECT RAISE(ABORT, 'no event'); END",
@@ -118,7 +118,7 @@ it("hands nothing out while the event cannot be stored", async () => {
   expect(events()).toEqual([]);
 });
 
-it("breaks a copy off once who takes it is signed out, or sees no longer what it holds", async () => {
+it("breaks a copy off once its reader is signed out, or may no longer see what it holds", async () => {
   const { t, team, headers } = await start();
   const { core } = t.instance;
   const device = await t.device(team);

@@ -162,7 +162,7 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
   }
 });
 
-it("lets a name that is written backwards turn nothing but itself", async () => {
+it("keeps a name that is written backwards from turning the text around it", async () => {
   const site = await startSite();
   const team = await createTeam(site.t.instance.core, "Acme", COMMAND_LINE);
   const owner = await site.person({ team });

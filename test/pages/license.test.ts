@@ -55,7 +55,7 @@ it("mints a licence that verifies offline by the commands shown, and records who
   ]);
 });
 
-it("caps a licence by the paid period and its grace, and refuses days that are none", async () => {
+it("caps a licence by the paid period and its grace, and refuses invalid numbers of days", async () => {
   const site = await startSite();
   const ada = await site.person();
   const end = site.t.clock.now() - 4 * DAY;

@@ -13,7 +13,7 @@ import { openByForms } from "../support/links.ts";
 
 useBrowser();
 
-/** The addresses that a browser asked for and was sent on to, whole, with what it told of where it came from. */
+/** The full addresses that a browser asked for or was redirected to, each with the referrer that it sent. */
 function watch(page: import("playwright-core").Page): string[] {
   const seen: string[] = [];
   page.on("request", (request) => seen.push(request.url(), request.headers().referer ?? ""));
@@ -114,7 +114,7 @@ it("keep an invitation through signing in", async () => {
   );
 });
 
-it("of the form that is out there still work, and leave the address bar at once", async () => {
+it("that were handed out in an earlier form still work, and leave the address bar at once", async () => {
   const t = await startInstance({ settings: { baseUrl: "https://reckon.example.com/sub" } });
   const team = await t.team();
   const { token } = await createInvitation(t.instance.core, { teamId: team.id, role: "member" }, COMMAND_LINE);

@@ -91,7 +91,7 @@ const places = (site: Site, path: string, person: Person, count: number) =>
   Promise.all(Array.from({ length: count }, () => follow(site, path, person)));
 
 describe("a stream of a session", () => {
-  it("tells of what comes of it, and of nothing else", async () => {
+  it("sends an event for each change of the session, and for nothing else", async () => {
     const { site, ada, device, path } = await start();
     const stream = await follow(site, path, ada);
     expect(stream.status).toBe(200);
@@ -106,7 +106,7 @@ describe("a stream of a session", () => {
     const [{ delivery }] = site.t.rows("SELECT delivery_id AS delivery FROM trace_sessions WHERE external_id = 'one'");
     const first = await stream.next();
     expect(first).toEqual({ id: `${delivery}.0`, data: `${delivery}.0` });
-    // A label changes it, too.
+    // A label changes the session, too.
     const labels = [{ sessionId: "one", name: "review", value: "good" }];
     await site.t.post("/api/agent-traces/ingest", {
       token: device.token,
@@ -124,17 +124,17 @@ describe("a stream of a session", () => {
     const missed = await (await follow(site, since, ada)).next();
     const [state] = /\d+\.\d+$/.exec(since) as RegExpExecArray;
     expect((await (await follow(site, path, ada, state)).next())?.data).toBe(missed?.data);
-    // What a browser heard last outranks what its page was drawn from.
+    // The last event that a browser got outranks the state that its page was drawn from.
     const current = await follow(site, since, ada, missed?.data);
     await send(site, device, running("one", 3));
     expect((await current.next())?.data).not.toBe(missed?.data);
-    // What makes no sense as a state is none.
+    // A malformed state counts as none.
     const odd = await follow(site, path, ada, "x y\tz");
     await send(site, device, running("one", 4));
     expect((await odd.next())?.data).toMatch(/^\d+\.0$/);
   });
 
-  it("is for who may see the session, as long as they may", async () => {
+  it("is open to people who may see the session, as long as they may", async () => {
     const { site, ada, device, path } = await start();
     const eve = await site.person();
     expect((await follow(site, path, eve)).status).toBe(404);
@@ -158,7 +158,7 @@ describe("a stream of a session", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  it("has a place for each of a few pages of a person, which is free again once the page is left", async () => {
+  it("is limited to a few at a time for each person, and its place is free again once the page is left", async () => {
     const { site, ada, path } = await start();
     const streams = await places(site, path, ada, 5);
     expect(streams.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 204]);
@@ -177,7 +177,7 @@ describe("a stream of a session", () => {
     const ends = Promise.all(streams.map((stream) => stream.next().catch(() => undefined)));
     await site.t.close();
     expect(await ends).toEqual([undefined, undefined, undefined]);
-    // Replies in flight are waited for longer.
+    // Other replies in flight would be waited for longer.
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 });
@@ -200,7 +200,7 @@ it("follows for who sees only their own what is theirs, and ends when what they 
 });
 
 describe("a session that runs", () => {
-  it("is shown as it goes on, with what its reader folded out and where they are", async () => {
+  it("is updated as it goes on, with what its reader folded out and where they are", async () => {
     const { site, ada, device, path } = await start();
     const { page, go, complaints } = await site.open(ada);
     await go(`/sessions/${sessionNumber(site, "one")}`);
@@ -266,7 +266,7 @@ describe("a session that runs", () => {
     await expect.poll(() => page.locator(".timeline > li").count(), { timeout: 60_000 }).toBe(2);
   });
 
-  it("keeps what somebody marks, or opens, while what came is on its way", async () => {
+  it("keeps what somebody marks or opens while an update is on its way", async () => {
     const { site, ada, device } = await start();
     const { page, go } = await site.open(ada);
     const path = `/sessions/${sessionNumber(site, "one")}/waterfall`;
@@ -288,7 +288,7 @@ describe("a session that runs", () => {
       held.resolve();
       await (await arrived).finished();
       await page.unroute(isPage);
-      // What is fetched behind it arrives once it was worked through.
+      // A request that is made behind it returns once the page has handled the update.
       await page.evaluate("fetch(location.href).then((reply) => reply.text()).then(() => undefined)");
     };
     await meanwhile(2, async () => {
@@ -305,7 +305,7 @@ describe("a session that runs", () => {
     await expect.poll(() => page.locator("a[data-swap]").count(), { timeout: 60_000 }).toBe(3);
   });
 
-  it("is not taken for running once nothing came of it for a while", async () => {
+  it("does not count as running once nothing came of it for a while", async () => {
     const { site, ada } = await start();
     site.t.clock.advance(16 * 60_000);
     const text = await (

@@ -40,7 +40,7 @@ async function around(site: Site, person: Person, path: string) {
   return found;
 }
 
-it("leads everybody to what they may open, and to nothing else", async () => {
+it("links for everybody what they may open, and nothing else", async () => {
   const site = await startSite();
   const owner = await site.person();
   const member = await site.person({ team: owner.team, role: "member" });
@@ -87,7 +87,7 @@ it("leads everybody to what they may open, and to nothing else", async () => {
       ]);
 });
 
-it("leads who sees only their own to nothing that is closed to them, from any row", async () => {
+it("links nothing from any row that is closed to a person who sees only their own", async () => {
   const site = await startSite();
   const own = await site.person({ role: "own_only" });
   const { token } = await fillUsage(site, own);
@@ -280,7 +280,7 @@ it("searches without a script, too", async () => {
   await seen.judge("search-page");
 });
 
-it("shows nothing of the team that another tab has gone over to under the name of the one before", async () => {
+it("shows nothing of the team that another tab switched to under the name of the team before", async () => {
   const site = await startSite();
   const ada = await site.person();
   const other = await site.t.team({ name: "Other" });
@@ -303,7 +303,7 @@ it("shows nothing of the team that another tab has gone over to under the name o
   expect(await shown()).toEqual(["Other", expect.not.stringContaining(deviceId.slice(-6))]);
 });
 
-it("leads who follows a link to what another of their teams has to it, with its query, and to no team of others", async () => {
+it("leads a person who follows a link to what another of their teams has there, with its query, and to no team of others", async () => {
   const site = await startSite();
   const ada = await site.person();
   const other = await site.t.team({ name: "Other" });

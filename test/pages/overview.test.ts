@@ -56,7 +56,7 @@ it("leads from nothing to a first session and a first error by lines that work a
   await go("/overview");
   const connect = (await line("Connect a device")).replace("THE-CODE", code);
   await machine.run(`${connect} --yes --json --label first`);
-  // Nobody reloads the page from here on.
+  // The page is not reloaded from here on.
   await page.locator("#first-steps").getByText("1 of 3 done.").waitFor();
   const work = join(machine.home, "shop");
   const transcript = join(machine.home, ".claude", "projects", "-work-shop", "s1.jsonl");
@@ -345,7 +345,7 @@ it("counts failed sessions as the figures above do, whatever word agents have fo
   expect(await page.locator("#results tbody th a").allTextContents()).toEqual(["a", "b"]);
 });
 
-it("tells of what was overwritten, and of no gap a week ago that is filled since", async () => {
+it("shows rollbacks, and no gap of a week ago that was filled since", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);
@@ -576,7 +576,7 @@ it("says when the licence is in trouble and when seats are overdrawn", async () 
   expect(await concerns.first().textContent()).toMatch(/Suspended/);
 });
 
-it("names what is about to expire, a replica that fails and a key a year old, each to whom it concerns, though nothing may leave the server", async () => {
+it("names what is about to expire, a failing replica and a key a year old to whom they concern, although nothing may leave the server", async () => {
   const site = await startSite();
   site.t.clock.advance(370 * DAY_MS);
   const ada = await site.person({ operator: true });

@@ -34,7 +34,7 @@ it("leads from nothing to a published pack: choose files, look at what redaction
   await page.getByLabel("Licence", { exact: true }).selectOption("CC-BY-4.0");
   await page.getByLabel("Tags").fill("TypeScript, web");
   await page.getByLabel("README").fill(`${README}\nDB_PASSWORD=Hq7xT2mK9vL4\n`);
-  // So that the sticky head stands where it belongs on the picture.
+  // The focus is taken away and the page scrolled up, so that the sticky head is in its place on the picture.
   await page.evaluate("document.activeElement.blur(); scrollTo(0, 0)");
   await judge("packs-new");
   await page.getByRole("button", { name: "Preview" }).click();
@@ -74,7 +74,7 @@ it("leads from nothing to a published pack: choose files, look at what redaction
   expect(await page.getByRole("row").nth(1).textContent()).toMatch(/Cookie rules[\s\S]*published[\s\S]*1\.0\.0/);
 });
 
-it("publishes a new version with what the last one had, and only what was looked at", async () => {
+it("prefills a new version with what the last one had, and publishes only files that were looked at", async () => {
   const site = await startSite();
   const { t } = site;
   const { device, team, owner } = await start(site);
@@ -101,7 +101,7 @@ it("publishes a new version with what the last one had, and only what was looked
   });
 });
 
-it("does not offer what no pack may hold, and says why", async () => {
+it("does not offer files that no pack may hold, and says why", async () => {
   const site = await startSite();
   const { t } = site;
   const { device, owner } = await start(site);
@@ -245,7 +245,7 @@ it("lets operators feature, remove, bring back and verify", async () => {
   expect(getPack(core, "cookie-rules")).toBeDefined();
 });
 
-it("is seen by members, done by admins, and shows nobody another team's packs", async () => {
+it("shows packs to members, lets only admins act, and shows nobody another team's packs", async () => {
   const site = await startSite();
   const { t } = site;
   const { team, owner } = await start(site);

@@ -90,7 +90,7 @@ it("pages through invitations while others are made and taken back: none twice, 
   const { id: teamId } = owner.team;
   const invite = (name: string) =>
     createInvitation(core, { teamId, role: "member", email: `${name}@example.com` }, COMMAND_LINE, "owner");
-  // In one millisecond, as a script invites a whole company.
+  // All within one millisecond, as when a script invites a whole company.
   const made = await Promise.all(Array.from({ length: 450 }, (_, i) => invite(`p${i}`)));
   const { page, go } = await site.open(owner);
   await go("/people");
@@ -143,7 +143,7 @@ it("changes roles, makes reset links and removes people", async () => {
   await page.getByRole("button", { name: "Remove from the team" }).click();
   await page.getByText("bob@example.com is no longer in the team.").waitFor();
   expect(roleIn(core, owner.team.id, member.userId)).toBeUndefined();
-  // Gone from the team, whatever page they had open.
+  // They are gone from the team, whatever page they had open.
   await bob.go("/people", 403);
   expect(
     site.t.rows(

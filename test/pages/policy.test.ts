@@ -62,7 +62,7 @@ it("shows the default, changes it, keeps what the form does not show, and brings
   expect(site.t.count("policies")).toBe(3);
 });
 
-it("says which lines of the watchlist cannot stand, without JavaScript too, and saves nothing", async () => {
+it("says which lines of the watchlist are invalid, without JavaScript too, and saves nothing", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { page, go } = await site.open(ada, { javaScript: false });

@@ -146,7 +146,7 @@ const QUESTIONS: readonly Question[] = [
       const { page } = lead;
       await lead.follow(inPlaces(page, "Spend"));
       await page.waitForURL("**/spend");
-      // On what: models by day; and when it ends.
+      // What it was spent on, by model and day, and when it ends.
       await lead.sees(page.getByRole("figure").filter({ hasText: "Cost per day" }));
       await lead.sees(page.getByText(/used up on \d+ Nov 2026/));
       await picture(page, "questions/5-spend-on-what", false);
@@ -240,7 +240,7 @@ const QUESTIONS: readonly Question[] = [
       await lead.sees(page.getByRole("option", { selected: true }).filter({ hasText: title }));
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
-      // Who, as a link to all that is theirs.
+      // The person, as a link to all of their sessions.
       await lead.sees(page.locator('.rail a[href^="/sessions?person="]'));
     },
   },

@@ -130,7 +130,7 @@ it("shows all of one repository, each part leading on", async () => {
   expect(await page.locator(".list-head").textContent()).toContain("12 sessions");
 });
 
-it("answers 404 for a repository of nobody's or of another team's", async () => {
+it("answers 404 for an unknown repository and for one of another team", async () => {
   const { site } = await withRepositories();
   const other = await site.person();
   const { go } = await site.open(other);
@@ -140,7 +140,7 @@ it("answers 404 for a repository of nobody's or of another team's", async () => 
   await go("/repositories");
 });
 
-it("takes what agents export by themselves for that of no repository, and its stream for none", async () => {
+it("shows agents' own exports under no repository, and their stream not at all", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);

@@ -68,7 +68,7 @@ it("lists requests, finds them as one types, and by status", async () => {
   await page.locator("#requests[data-count='6']").waitFor();
 });
 
-it("sets a status and a note, which the asker and the audit are told of", async () => {
+it("sets a status and a note, which the asker and the audit can see", async () => {
   const { site, operator, ids } = await start();
   const { page, go } = await site.open(operator);
   await go("/requests");
@@ -141,7 +141,7 @@ it("works without JavaScript: searching, merging by an address, and saying what 
   ]);
 });
 
-it("knows no request that is not there, and takes nothing that is none", async () => {
+it("answers 404 for an unknown request, and refuses invalid changes", async () => {
   const { site, operator, ids } = await start();
   for (const path of ["", "/merge", "/unmerge"]) {
     const fields = { status: "shipped", into: ids[1] };
@@ -211,7 +211,7 @@ it("pages through many", async () => {
   expect(new URL(page.url()).searchParams.get("status")).toBe("received");
 });
 
-it("changes of a request what an operator changed, and nothing back that another has", async () => {
+it("changes of a request only what an operator changed, and undoes nothing of another's", async () => {
   const { site, operator, ids } = await start();
   const { core } = site.t.instance;
   const { page, go } = await site.open(operator);

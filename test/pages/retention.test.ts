@@ -6,7 +6,7 @@ import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
-it("shows that all is kept, takes days, warns below half a year, tells of holds and of the last night", async () => {
+it("shows that all is kept, accepts days, warns below half a year, and shows holds and the last run", async () => {
   const site = await startSite();
   const ada = await site.person({ role: "admin" });
   const { core } = site.t.instance;

@@ -8,7 +8,7 @@ import { freePort } from "../support/free-port.ts";
 
 useBrowser();
 
-/** Passkeys belong to a name, not to an address. */
+/** Passkeys belong to a host's name, not to an address. */
 async function start(): Promise<Site> {
   const port = await freePort();
   return startSite({ settings: { port: String(port), baseUrl: `http://localhost:${port}` } });
@@ -77,7 +77,7 @@ it("asks for a code after the password, takes each once, and a recovery code whe
   expect(elsewhere.page.url()).toContain("/login");
   await elsewhere.go("/login/second-factor?next=%2Fdevices");
   const now = () => site.t.clock.now();
-  // The code that set the app up is used up.
+  // The code that set the app up cannot be used again.
   await code(elsewhere.page, appCode(key, now()));
   await elsewhere.page.getByText("is not right, or was used before").first().waitFor();
   site.t.clock.advance(30_000);
@@ -97,7 +97,7 @@ it("asks for a code after the password, takes each once, and a recovery code whe
   await fourth.page.getByText("is not right, or was used before").first().waitFor();
   expect(site.t.rows("SELECT count(used_at) AS used FROM recovery_codes")).toEqual([{ used: 1 }]);
 
-  // Guessing stops, also for the right code, and in every browser.
+  // After too many guesses even the right code is refused, in every browser.
   for (let i = 0; i < 5; i++) await code(fourth.page, "000000");
   await fourth.page.getByText("There were too many wrong codes").first().waitFor();
   site.t.clock.advance(30_000);
@@ -129,7 +129,7 @@ it("signs in with a passkey of this site, and with no other answer", async () =>
   await own.page.getByRole("heading", { name: "Recovery codes" }).waitFor();
   expect(site.t.rows("SELECT kind, name FROM second_factors")).toEqual([{ kind: "passkey", name: "Laptop" }]);
   expect((await devtools.send("WebAuthn.getCredentials", { authenticatorId })).credentials).toHaveLength(1);
-  // One authenticator holds one.
+  // One authenticator holds one passkey.
   await own.go("/account/second-factor");
   await own.page.locator("[data-passkey] [name=current]").fill(PASSWORD);
   await own.page.getByRole("button", { name: "Add a passkey" }).click();
@@ -146,7 +146,7 @@ it("signs in with a passkey of this site, and with no other answer", async () =>
   );
   expect([signed > 0, used, sessions(site)]).toEqual([true, 1, 2]);
 
-  // The same answer again, and one for another challenge.
+  // The same answer again, and an answer to another challenge.
   await own.context.clearCookies();
   await passwordOf(own, ada);
   await own.page.waitForURL("**/login/second-factor?**");
@@ -173,7 +173,7 @@ it("signs in with a passkey of this site, and with no other answer", async () =>
   expect(site.t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'factor.refused'")).toEqual([{ n: 1 }]);
 });
 
-it("leads who has none to set one up where the team demands it, and lets an operator reset a lost one", async () => {
+it("leads a person without one to set one up where the team demands it, and lets an operator reset a lost one", async () => {
   const site = await start();
   const ada = await site.person();
   const root = await site.person({ operator: true });

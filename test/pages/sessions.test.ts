@@ -80,7 +80,7 @@ function checkout() {
   };
 }
 
-/** A number that no double holds, to be seen as it was sent. */
+/** A number that no double holds exactly. The page must show it as it was sent. */
 const BIG = "12345678901234567890";
 
 async function send(site: Site, device: TestDevice, sessions: unknown[], more: object = {}) {
@@ -302,7 +302,7 @@ it("goes to the sessions before and after, among those that the list was narrowe
   const { page, go } = await site.open(ada);
   const heading = () => page.locator("h1").textContent();
   await go(`/sessions/${sessionNumber(site, "near-22")}`);
-  // The newest: none is after it.
+  // This is the newest, so none comes after it.
   expect(await page.getByRole("link", { name: "Next" }).count()).toBe(0);
   await page.getByRole("link", { name: "Previous" }).click();
   expect(await heading()).toBe("Session near-21");
@@ -465,7 +465,7 @@ it("saves views for oneself and for the team, and deletes them", async () => {
   ]);
 });
 
-it("leads from what the capture client tells to the same session as its agent exported it, and back", async () => {
+it("leads from a session as the capture client sent it to the same one as its agent exported it, and back", async () => {
   const site = await startSite();
   const ada = await site.person();
   const [otlp, capture] = [await site.t.device(ada.team), await site.t.device(ada.team)];

@@ -107,7 +107,7 @@ it("shows every setting in force with its default, and no secret", async () => {
   expect(await cells("RECKON_LAKE_EVERY")).toEqual(["1 min", "1m"]);
 });
 
-it("answers 404 for what is not there, and takes no team that is none", async () => {
+it("answers 404 for a page that does not exist, and refuses an invalid team", async () => {
   const site = await startSite();
   const owner = await site.person();
   const operator = await site.person({ operator: true });

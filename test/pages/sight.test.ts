@@ -5,7 +5,7 @@ import { fillUsage, SHOP } from "../support/usage.ts";
 
 useBrowser();
 
-/** What is seen of a page, and what of it is hidden by how it is laid out. */
+/** What a reader sees of a page, and what its layout hides. */
 
 it("shows every tab, however narrow the window", async () => {
   const site = await startSite();
@@ -232,7 +232,7 @@ it("prints no badge a letter a line", async () => {
   expect(broken).toEqual([]);
 });
 
-it("marks in forced colours which of some ways is taken", async () => {
+it("marks in forced colours which of several choices is taken", async () => {
   const site = await startSite();
   const ada = await site.person();
   await fillUsage(site, ada);

@@ -57,7 +57,7 @@ it("signs in, says nothing of which part was wrong, and signs out", async () => 
   ]);
 });
 
-it("leads to the very place that a link names, after a wrong password, too", async () => {
+it("leads to the address that was asked for, also after a wrong password", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { page, go } = await site.open();

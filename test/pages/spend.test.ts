@@ -35,7 +35,7 @@ it("shows what was used by day and model, the same as everywhere else, and what 
   expect(await rowsIn(visit).locator("th").allTextContents()).toEqual(
     groups.map(({ key }: { key: string }) => (key === HOSTILE ? expect.stringContaining("=HYPERLINK") : key)),
   );
-  // No price is not a price of nothing.
+  // Unpriced is not the same as free.
   expect(await rowsIn(visit).filter({ hasText: UNPRICED }).locator("td").first().textContent()).toBe("unpriced");
 
   const chart = page.locator("figure").filter({ hasText: "Cost per day" });
@@ -85,7 +85,7 @@ it("narrows to days and repositories and sums by what it was for, each leading o
   expect(await page.locator("figure").first().locator("tbody tr").count()).toBe(5);
 });
 
-it("takes nonsense in the address for nothing", async () => {
+it("ignores invalid values in the address", async () => {
   const { site, ada } = await withUsage();
   const visit = await site.open(ada, { javaScript: false });
   await visit.go("/spend");
@@ -126,7 +126,7 @@ it("gives all rows as values in which spreadsheets see Unicode and no formula", 
   expect(told).toContain(",,,1200703,");
 });
 
-it("says of tokens that were put out alone no more than that", async () => {
+it("shows only output tokens where only these are known", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);

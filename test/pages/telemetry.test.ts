@@ -173,7 +173,7 @@ it("keeps the device and the repository from tab to tab, as one types and withou
   await tab("Entries").click();
   await page.getByText("2 entries, by number, highest first").waitFor();
   expect(new URL(page.url()).search).toBe(`?device=${laptop.deviceId}&repo=%09`);
-  // As views name it that were saved before.
+  // Views that were saved earlier name it so.
   await go(`/telemetry?device=${laptop.deviceId}&repo=(none)`);
   await page.getByText("2 entries, by number, highest first").waitFor();
   expect(await chosen("Repository")).toBe("no repository named");
@@ -239,7 +239,7 @@ it("stops a search that would read everything, says how far it came, and goes on
   expect(await page.getByRole("rowheader").locator("a").allTextContents()).toEqual(["1"]);
 });
 
-it("says of how many entries a page shows which", async () => {
+it("says which entries of how many a page shows", async () => {
   const site = await startSite();
   const ada = await site.person();
   const build = await bind(site, ada, "build-7");
@@ -310,7 +310,7 @@ it("shows what cannot be compared as it came, and bounds what hostile payloads m
       1,
       Array.from({ length: 20 }, () => list(value)),
     );
-  // As deep as is allowed: laid out, each element would stand behind a hundred spaces.
+  // As deep as is allowed: laid out, each element would be indented by a hundred spaces.
   const deep = `${"[".repeat(60)}${"0,".repeat(20_000)}0${"]".repeat(60)}`;
   await site.t.post("/api/telemetry/ingest", {
     token: build.token,

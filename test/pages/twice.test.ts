@@ -94,7 +94,7 @@ it("makes one code, one token and one invitation of two clicks without script, a
   ]);
 });
 
-it("does again what was refused, and what is meant once more a while later", async () => {
+it("repeats what was refused, and what is meant again a while later", async () => {
   const site = await startSite();
   const ada = await site.person();
   const page = await (await fetch(`${site.url}/people`, { headers: { cookie: ada.cookie } })).text();
@@ -120,7 +120,7 @@ it("does again what was refused, and what is meant once more a while later", asy
   expect(await send("/people/leave")).toBe(303);
 });
 
-it("says that it is done to who clicked twice, not that it was done before", async () => {
+it("tells a person who clicked twice that it is done, not that it was done before", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { core } = site.t.instance;
@@ -145,7 +145,7 @@ it("signs out who is out already, as by another tab", async () => {
   }
 });
 
-it("brings in who accepts an invitation by two clicks", async () => {
+it("lets in a person who accepts an invitation by two clicks", async () => {
   const site = await startSite();
   const ada = await site.person();
   const { token } = await createInvitation(site.t.instance.core, { teamId: ada.team.id, role: "member" }, COMMAND_LINE);

@@ -3,7 +3,7 @@ import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startSite } from "../support/browser.ts";
 import { startInstance, TestClock } from "../support/instance.ts";
 
-/** A machine on which each piece of work uses its slice of time up. */
+/** A machine on which each piece of work uses up its slice of time. */
 class SlowClock extends TestClock {
   #at = 0;
   override monotonic = () => {

@@ -30,7 +30,7 @@ it.each([
   expect(site.t.rows("SELECT place, query FROM saved_views")).toEqual([{ place, query: query.replace("&at=x", "") }]);
 });
 
-it("puts on record who shares a view with the team, and who takes one from it, but nothing of one's own", async () => {
+it("records who shares a view with the team and who removes one from it, but not changes to one's own", async () => {
   const site = await startSite();
   const ada = await site.person();
   const bob = await site.person({ team: ada.team, role: "admin", email: "bob@example.com" });

@@ -190,7 +190,7 @@ describe.each(AGENTS)("%s, as it is", (agent) => {
   );
 
   it.skipIf(!isHere || agent !== "claude-code")(
-    "tells the same after its history was compacted",
+    "has the same on the server after its history was compacted",
     async () => {
       const machine = new Machine(agent);
       const [first, second] = turnsOf("edit-and-commit");
@@ -199,14 +199,14 @@ describe.each(AGENTS)("%s, as it is", (agent) => {
       const before = await machine.turn(scenario);
       await machine.turn(scenario, "--resume", before.session, "--turn", "2");
       const after = await machine.turn(scenario, "--resume", before.session, "--turn", "3");
-      // What compacting itself cost stands in no record of the transcript.
+      // No record of the transcript states what compacting itself cost.
       expectTruth([before, after]);
     },
     3 * TURN_MS,
   );
 
   it.skipIf(!isHere || !BRIEFED.includes(agent))(
-    "tells its model what is on record of the repository",
+    "gives its model the repository's briefing",
     async () => {
       const machine = new Machine(agent);
       // Codex calls no hook that nobody has trusted: with a hook of the kit's own, it is told to trust them all.
@@ -222,7 +222,7 @@ describe.each(AGENTS)("%s, as it is", (agent) => {
   );
 
   it.skipIf(!isHere)(
-    "has a check that failed, and what mended it",
+    "shows a failed check, and the edit that fixed it",
     async () => {
       const turn = await new Machine(agent).turn("fail-then-fix");
       expectTruth([turn]);

@@ -146,7 +146,7 @@ function ways({ commits, sessions, fixes, sessionsOf }: History): Record<string,
 interface Figure {
   readonly way: string;
   readonly entries: number;
-  /** Entries that some session is known to be right for. */
+  /** Entries of which a right session is known. */
   readonly answerable: number;
   readonly strong: readonly [right: number, all: number];
   readonly probable: readonly [right: number, all: number];

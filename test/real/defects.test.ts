@@ -67,7 +67,7 @@ describeReal("the entries of real brains", () => {
     await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey: "egregora", files } });
     const { body } = await t.get("/api/brain/metrics", { token });
     expect(body).toMatchObject({ total: 67, openTotal: 0, trend: "flat" });
-    // The same journal was kept in two folders, so what both tell is a class of its own.
+    // The same journal was kept in two folders, so entries of both form classes that recur.
     expect(body.recurringClasses.length).toBeGreaterThan(0);
     const briefing = await t.get("/api/brain/briefing", { token });
     expect(briefing.text).toContain(body.recurringClasses[0].titles[0]);

@@ -112,7 +112,7 @@ describe.skipIf(!hasKit).each(CASES)("%s with its own OpenTelemetry %j", (agent,
         },
       ]);
       expect(repos.groups).toMatchObject([{ key: isCaptured ? "git.example.com/acme/kit" : "", usages: calls }]);
-      // Of two devices, one session.
+      // Two devices report it, and one session counts.
       expect([sessions, counted]).toEqual([isCaptured ? [0, 2] : [1], 1]);
     },
     TURN_MS,

@@ -133,7 +133,7 @@ describe.skipIf(skipped)("a finished release", () => {
     const executable = join(RELEASE, named(/-win32-x64\.exe$/));
     const said = join(folder, "said.txt");
     const ran = (...args: string[]) => {
-      // It takes files alone for its streams.
+      // It accepts only files as its streams.
       const out = openSync(said, "w");
       const { status } = spawnSync(WINE as string, [executable, ...args], { env, stdio: ["ignore", out, out] });
       closeSync(out);

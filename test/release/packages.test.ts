@@ -8,7 +8,7 @@ import { newFolder } from "../support/folder.ts";
 
 const SOURCE = { version: "1.2.3-rc.1", commit: "c".repeat(40), epoch: 1_700_000_000 };
 
-/** Why a program cannot be used here; told once. */
+/** Why a program cannot be used here; printed once. */
 function without(command: string): string | undefined {
   if (!spawnSync(command, ["--version"]).error) return undefined;
   console.log(`tests of packages that need ${command} are skipped: it is not installed`);

@@ -46,7 +46,7 @@ if (!composer)
   );
 const noCurl = without("curl", "--version");
 
-/** Replaces what must stand in a sample exactly so. */
+/** Replaces texts of which a sample must hold each exactly. */
 function replaced(text: string, rows: Readonly<Record<string, string>>): string {
   return Object.entries(rows).reduce((sofar, [from, to]) => {
     expect(sofar).toContain(from);
@@ -99,7 +99,7 @@ async function expectProxied({ server, own, site }: Awaited<ReturnType<typeof be
       () => 0,
     );
   await until("the proxy passes on", async () => (await status("/reckon/api/health")) === 200);
-  // Caddy keeps connections for two minutes, nginx for one: what is sent on one as Reckon closes it is lost.
+  // Caddy keeps connections for two minutes, nginx for one. A request sent while Reckon closes its end is lost.
   const direct = await fetch(`http://127.0.0.1:${own}/api/health`);
   expect(Number(/timeout=(\d+)/.exec(direct.headers.get("keep-alive") ?? "")?.[1])).toBeGreaterThan(120);
   const bare = await fetch(`${site}/reckon`, { redirect: "manual" });
@@ -185,7 +185,7 @@ describe("samples", () => {
     await expectProxied(proxied);
   });
 
-  it.skipIf(noSystemd)("the unit is one that systemd takes, and leaves the service little", () => {
+  it.skipIf(noSystemd)("the unit is accepted by systemd, and leaves the service few rights", () => {
     const file = join(newFolder(), "reckon.service");
     writeFileSync(
       file,
@@ -204,7 +204,7 @@ describe("samples", () => {
     expect(Number(exposure)).toBeLessThanOrEqual(2);
   });
 
-  it.skipIf(!composer)("the compose file is one that compose takes, and one with a mistake is none", () => {
+  it.skipIf(!composer)("the compose file is accepted, and one with a mistake is refused", () => {
     const [command, ...args] = composer as readonly [string, ...string[]];
     const judged = (file: string) =>
       spawnSync(
@@ -223,7 +223,7 @@ describe("samples", () => {
     expect(Object.keys(services)).toEqual(["reckon"]);
     const { image, environment, ports, volumes: mounts } = services.reckon;
     expect(image).toBe(`reckon:${version}`);
-    // Refused are values that mean nothing; a name that is none would be ignored.
+    // This refuses invalid values; an unknown name would be ignored.
     readConfig({}, environment);
     const names = Object.keys(environment);
     expect(names.filter((name) => !CONFIGURATION.includes(`| \`${name}\``))).toEqual([]);

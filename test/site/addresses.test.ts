@@ -41,7 +41,7 @@ it("has one address for each page: one with a slash at its end leads to the one 
   }
 });
 
-it("names a twin that holds the same: what was searched for goes along", async () => {
+it("links a markdown twin with the same content, for the same search", async () => {
   const t = await startInstance();
   await publisher(t, "cookie-rules", { tags: ["web"] });
   for (const [query, kept] of [
@@ -102,7 +102,7 @@ it("lists the best trusted packs for agents that read llms.txt alone", async () 
   expect(index).toContain("[Cookie rules](http://127.0.0.1:4870/marketplace/cookie-rules.md): All of them.");
 });
 
-it("goes on without packs while they cannot be read, and lets nobody keep that", async () => {
+it("leaves packs out while they cannot be read, and lets no cache keep that page", async () => {
   const t = await startInstance();
   await publisher(t, "cookie-rules");
   const { db } = t.instance.core.store;

@@ -26,7 +26,7 @@ async function serving() {
   return { t, url, bytes, ask };
 }
 
-describe("an installer that lies here", () => {
+describe("an installer that this server holds", () => {
   it("is handed out whole, named, with its digest and length", async () => {
     const { bytes, ask, t } = await serving();
     const { status, headers, body } = await ask();
@@ -77,7 +77,7 @@ describe("an installer that lies here", () => {
     expect([again.status, again.body.length, again.headers.get("etag")]).toEqual([304, 0, etag]);
   });
 
-  it("is asked for anew each time, so that one that was withdrawn or replaced is seen at once", async () => {
+  it("is revalidated each time, so that a withdrawn or replaced one is noticed at once", async () => {
     const { ask, t } = await serving();
     const { core } = t.instance;
     const before = await ask();
@@ -94,7 +94,7 @@ describe("an installer that lies here", () => {
     ]);
   });
 
-  it("lets go of the file when the reader leaves in the middle", async () => {
+  it("closes the file when the reader leaves halfway", async () => {
     const { url, ask, t } = await serving();
     for (let i = 0; i < 20; i++)
       await new Promise<void>((resolve, reject) => {

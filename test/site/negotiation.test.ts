@@ -58,7 +58,7 @@ describe("the choice between HTML and markdown", () => {
     expect(await ask("/docs/operate.md", "text/html")).toEqual(["text/markdown; charset=utf-8", null, false]);
   });
 
-  it("tells of a failure in the form asked for, and of it in markdown where there is no HTML", async () => {
+  it("reports a failure in the form asked for, and in markdown where there is no HTML", async () => {
     const t = await startInstance();
     t.instance.core.store.db.exec("ALTER TABLE releases RENAME TO gone");
     const ask = (path: string, accept: string) =>

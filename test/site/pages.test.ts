@@ -21,7 +21,7 @@ const FILES = ["/llms.txt", "/llms-full.txt", "/robots.txt", "/sitemap.xml", "/d
 const BASES = [undefined, "https://reckon.example/sub"];
 
 describe("a public page", () => {
-  it("answers 304 to whoever has it, in either rendition, and gives no cookie", async () => {
+  it("answers 304 to a client that has it, in either rendition, and sets no cookie", async () => {
     const t = await startInstance();
     for (const path of [...PLACES, ...FILES])
       for (const accept of ["text/html", "text/markdown"]) {
@@ -58,7 +58,7 @@ describe("a public page", () => {
     }
   });
 
-  it("shows who is signed in the way to the dashboard, and is kept by nobody else", async () => {
+  it("links the dashboard for a person who is signed in, and no shared cache may keep that", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const { id } = await person(t);
@@ -150,7 +150,7 @@ describe("the whole site", () => {
       }
       expect(dead).toEqual([]);
       expect(seen.size).toBeGreaterThan(80);
-      // Every page that is declared was met; those with a varying part by one of its values.
+      // Every declared page was visited; one with a parameter, by one of its values.
       const met = [...seen.keys()].map((address) => (baseUrl ? address.slice(pathname.length) : address).split("?")[0]);
       const missed = (site.pages ?? [])
         .map(({ spec }) => spec.path)

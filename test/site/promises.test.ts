@@ -4,7 +4,7 @@ import { fillSite } from "../support/site.ts";
 
 useBrowser();
 
-it("lead to a download only where there is one, and name the command for it to whom it is of use", async () => {
+it("link a download only where there is one, and name the command to people who can use it", async () => {
   const site = await startSite();
   const { t } = site;
   const text = async (path: string, headers = {}) => (await t.get(path, { headers })).text;

@@ -9,7 +9,7 @@ it("takes flags before the environment and the environment before defaults", () 
   expect(readConfig({}, { RECKON_PORT: "1" }).port).toBe(1);
   expect(readConfig({ port: "2" }, { RECKON_PORT: "1" }).port).toBe(2);
   expect(readConfig({}, { RECKON_PORT: "" }).port).toBe(4870);
-  // As "--data $DIR" is where that is not set: not the folder that happens to be the default.
+  // As where `--data $DIR` is written and DIR is not set: that must not mean the default folder.
   expect(() => readConfig({ data: "" }, { RECKON_DATA: "/there" })).toThrow("--data is empty");
 });
 

@@ -32,14 +32,14 @@ it("has every event in the documentation, with an example that can be put in wor
   }
 });
 
-it("says of a device that never reported no day on which it did", async () => {
+it("gives no day for a device that never reported", async () => {
   const { instance } = await startInstance();
   const data = { device: "dev_1", last_seen: null, state: "began" };
   const notice = { id: 1, eventId: "evt_1", type: "device.quiet", teamId: "team_1", at: 0, path: "/", data } as const;
   expect(say(instance.core, [notice], 0).lines.join("\n")).toContain("has never reported");
 });
 
-it("documents a check of signatures that takes what is sent, and nothing that was changed", () => {
+it("documents a check of signatures that accepts what is sent, and nothing altered", () => {
   const source = /```js\n(import \{ createHmac[\s\S]*?)```/.exec(doc)?.[1] as string;
   const body = source.replace(/^import .*$/m, "");
   const verify = new Function("createHmac", "timingSafeEqual", `${body}; return verify;`)(
@@ -61,10 +61,10 @@ it("documents a check of signatures that takes what is sent, and nothing that wa
     expect(() => verify(secret, headers, text)).toThrow(/wrong signature|too old/);
 });
 
-it("tries late rather than on its own heels, and honours Retry-After within the day", () => {
+it("tries late rather than several times in a row, and honours Retry-After within the day", () => {
   const day = 86_400_000;
   expect([0, 1, 2, 7, 8].map((tries) => nextTryAt(0, tries, 0, 0))).toEqual([5_000, 5_000, 300_000, day, undefined]);
-  // A first try that takes long is followed by the second all the same.
+  // The second try follows a first one that took long all the same.
   expect(nextTryAt(0, 1, 1_000, 6_000)).toBe(11_000);
   expect(nextTryAt(0, 2, 3_600_000, 3_600_000)).toBe(7_200_000);
   expect([1, 2].map((tries) => nextTryAt(0, tries, 5 * day, 5 * day))).toEqual([5 * day + 300_000, undefined]);
@@ -77,7 +77,7 @@ it("tries late rather than on its own heels, and honours Retry-After within the 
     expect(readRetryAfter(text, now)).toBe(0);
 });
 
-describe("what was told in a month", () => {
+describe("the messages of a month", () => {
   const HOUR_MS = 60 * MINUTE_MS;
   /** An instance with a chat, or a webhook that is there, and messages to it since so many hours before now. */
   async function told(count: number, hours: number, sending?: TestInstance, url?: string) {
@@ -101,18 +101,18 @@ describe("what was told in a month", () => {
     return { t, core, teamId };
   }
 
-  it("costs those who are told of something now nothing", async () => {
+  it("do not slow down addressing new events", async () => {
     const { core, teamId } = await told(60_000, 700);
     await core.store.write(() => {
       for (let n = 0; n < 100; n++) notify(core, { type: "gap", teamId, path: "/telemetry", data: { n } });
     });
     const began = performance.now();
     await fanOut(core);
-    // Looking through them all for each took five seconds.
+    // Reading them all for each took five seconds.
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
-  it("costs those who are sent something now nothing", async () => {
+  it("do not slow down sending new messages", async () => {
     const receiver = await startReceiver();
     const { core, teamId } = await told(60_000, 700, await startSending([receiver]), receiver.url);
     await core.store.write(() => {
@@ -121,11 +121,11 @@ describe("what was told in a month", () => {
     const before = process.cpuUsage();
     await arrived(receiver, 200);
     const { user, system } = process.cpuUsage(before);
-    // Looking through them all for each took three and a half.
+    // Reading them all for each took three and a half.
     expect((user + system) / 1e6).toBeLessThan(1.5);
   });
 
-  it("goes after 30 days, however much it was", async () => {
+  it("are deleted after 30 days, however many they were", async () => {
     const { t, core, teamId } = await told(4_000, 31 * 24);
     await core.store.write(() => {
       for (let n = 0; n < 2_500; n++) notify(core, { type: "rollback", teamId, path: "/telemetry", data: { n } });
@@ -137,7 +137,7 @@ describe("what was told in a month", () => {
     expect(t.count("notices")).toBe(0);
   });
 
-  it("is told to many channels in transactions none of which takes long", async () => {
+  it("are addressed to many channels in transactions none of which takes long", async () => {
     const { t, core, teamId } = await told(1, 1);
     await core.store.write(() => {
       for (let n = 0; n < 50; n++) notify(core, { type: "gap", teamId, path: "/telemetry", data: { n } });

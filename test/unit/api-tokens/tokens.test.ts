@@ -136,7 +136,7 @@ describe("an API token", () => {
     ]);
   });
 
-  it("works while whoever answers for it may manage the team, and one of nobody's whoever comes and goes", async () => {
+  it("works while its owner may manage the team, and one without an owner works whoever comes and goes", async () => {
     const { core, team, user, make } = await started();
     const [theirs, nobodys] = [await make(), await make({ userId: null })];
     const works = ({ token }: { readonly token: string }) => findApiPrincipal(core, token) !== undefined;
@@ -160,7 +160,7 @@ describe("an API token", () => {
     expect(works(all)).toBe(false);
   });
 
-  it("ends with its person's others when they are ended, and not those of nobody", async () => {
+  it("ends with its owner's other tokens when they are ended; tokens without an owner stay", async () => {
     const { t, core, user, make } = await started();
     const [theirs, nobodys] = [await make(), await make({ userId: null })];
     await core.store.write(() => endApiTokens(core, user.id, COMMAND_LINE));
@@ -184,7 +184,7 @@ describe("an API token", () => {
     expect(t.rows("SELECT operation, reads FROM api_token_days")).toEqual([{ operation: "readDevices", reads: 1 }]);
   });
 
-  it("goes with the person who answers for it, when they are erased", async () => {
+  it("goes with its owner when that person is erased", async () => {
     const { t, core, user, make } = await started();
     const made = await make({ name: "marigold report" });
     await eraseNow(core, { person: user.email });

@@ -17,7 +17,7 @@ it("shows nothing of a team that the owner left while its index was being built"
   await publish(t, kept, { "kept.md": "zebra" });
   const user = await memberOf(t, kept.team, left.team);
   const { token } = await readToken(t, user.id);
-  // With a clock that runs, building gives way to others; and with a core of its own there is no index yet.
+  // With a clock that runs, building the index gives way to others. A core of its own has no index yet.
   const core = { ...t.instance.core, clock: { ...systemClock, now: t.clock.now } };
   const principal = findReader(core, token);
   if (!principal) throw new Error("the token is not found");

@@ -15,7 +15,7 @@ it("allows until the cap is reached, then says how long it is to midnight, never
   });
   expect(judgeDay(2, 3, noon)).toMatchObject({ allowed: true, remaining: 1 });
   expect(judgeDay(3, 3, noon)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 43_200 });
-  // A cap that was lowered during the day.
+  // The cap was lowered during the day.
   expect(judgeDay(9, 3, noon)).toMatchObject({ allowed: false, remaining: 0 });
   expect(judgeDay(3, 3, MIDNIGHT - 1)).toMatchObject({ resetSeconds: 1, retryAfterSeconds: 1 });
 });

@@ -55,7 +55,7 @@ describe("a repository", () => {
     ]);
   });
 
-  it("is listed with what each version holds, whose paths are looked through once", async () => {
+  it("is listed with the size of each version, whose paths are looked through once", async () => {
     const t = await startInstance();
     const device = await t.device();
     const { core } = t.instance;
@@ -141,7 +141,7 @@ describe("versions", () => {
     ]);
   });
 
-  it("of a file are found under paths that look like parts of a manifest", async () => {
+  it("of a file are found even if its path looks like a part of a manifest", async () => {
     const t = await startInstance();
     const device = await t.device();
     const odd = 'a",1],["b.md';
@@ -171,7 +171,7 @@ describe("diffs", () => {
     expect(diffLines("\n".repeat(200_000), "\n".repeat(200_000)).tooDifferent).toBe(true);
   });
 
-  it("give up on texts that have nothing in common rather than take long", () => {
+  it("give up on texts that have nothing in common instead of taking long", () => {
     const text = (mark: string) => Array.from({ length: 20_000 }, (_, i) => `${mark}${i}`).join("\n");
     expect(diffLines(text("a"), text("b"))).toEqual({ hunks: [], tooDifferent: true });
   });

@@ -31,7 +31,7 @@ async function send(version: number, files: Readonly<Record<string, string>>, { 
   expect((await t.post("/api/brain/ingest", { token, json })).status).toBe(200);
 }
 
-/** Held on to by what is known of errors. */
+/** Errors files stay in use, because defects refer to them. */
 const ERRORS = { ".claude/brain/errors.md": "## 2026-11-20 loop\n\nIn src/a.ts\n" };
 
 /** Eight versions of one long file beside another that stays, and what everybody has of it. */
@@ -71,7 +71,7 @@ describe("sealing of brains", () => {
     const before = shown();
     expect([before.contents.length, before.contents[0], before.faults]).toEqual([8, `${long("marigold")}8`, []]);
     expect(await seal()).toBeGreaterThan(800_000);
-    // What does not fill one waits, of the other team all of it.
+    // Contents that do not fill a block wait; so do all of the other team's.
     expect([blocks().length, unsealed().length]).toEqual([1, 4]);
     expect(blocks()[0]).toMatchObject({ teamId: device.team.id, text: expect.stringContaining("marigold stays") });
     expect(Buffer.byteLength(blocks()[0]?.text as string)).toBeLessThanOrEqual(1024 * 1024);
@@ -92,7 +92,7 @@ describe("sealing of brains", () => {
     expect(shown().faults).toEqual([]);
   });
 
-  it("leaves what is withheld or was altered where it is, and goes on with the rest", async () => {
+  it("leaves withheld and altered contents where they are, and goes on with the rest", async () => {
     await sendVersions();
     t.rows("UPDATE brain_blobs SET content = content || 'x' WHERE id = 2 RETURNING id");
     await seal();
@@ -101,7 +101,7 @@ describe("sealing of brains", () => {
     expect(shown().faults).toMatchObject([{ kind: "brain", problem: "content" }]);
   });
 
-  it("moves nothing of a file that is erased meanwhile, and what others have of the block with the next run", async () => {
+  it("moves nothing when one of its files is erased meanwhile, and the others' contents with the next run", async () => {
     await sendVersions();
     const before = shown().contents;
     const [{ id }] = t.rows("SELECT id FROM brain_blobs WHERE content LIKE '%again%1' AND bytes > 1000");
@@ -114,7 +114,7 @@ describe("sealing of brains", () => {
     expect(shown().contents).toEqual(before.with(-1, undefined));
   });
 
-  it("moves a block at a time, and what is larger than one by itself", async () => {
+  it("moves a block at a time, and a content larger than a block by itself", async () => {
     await send(1, { "large.md": "marigold ".repeat(120_000).slice(0, 1024 * 1024 + 1) });
     await sendVersions(await t.device(device.team));
     expect(await sealContents(t.instance.core, 1)).toBe(1024 * 1024 + 1);
@@ -124,7 +124,7 @@ describe("sealing of brains", () => {
     expect(shown().faults).toEqual([]);
   });
 
-  it("shows nothing in place of what a damaged or missing block held, which verifying tells", async () => {
+  it("shows nothing in place of a damaged or missing block's contents, which the ledger check reports", async () => {
     await sendVersions();
     await seal();
     t.rows("UPDATE brain_blocks SET content = zeroblob(9) RETURNING id");
@@ -139,7 +139,7 @@ describe("erasing what lies in blocks", () => {
     return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it", COMMAND_LINE));
   };
 
-  it("packs what others have of a block anew, and nothing is left of the rest in any file", async () => {
+  it("packs the remaining contents of a block anew, and leaves nothing of the erased ones in any file", async () => {
     const leaves = await t.device(device.team);
     for (let version = 1; version <= 4; version++) {
       await send(version, { "long.md": `${long("lavender")}${version}`, "both.md": "# kept by both" });
@@ -160,7 +160,7 @@ describe("erasing what lies in blocks", () => {
     expect([t.count("brain_blobs"), t.count("brain_blocks")]).toEqual([0, 0]);
   });
 
-  it("takes a block away that cannot be read any more", async () => {
+  it("removes a block that cannot be read any more", async () => {
     const leaves = await t.device(device.team);
     await send(1, { "gone.md": `${long("marigold")}` }, leaves);
     await sendVersions(device, "lavender");

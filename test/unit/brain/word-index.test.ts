@@ -72,7 +72,7 @@ describe("an index of words", () => {
     expect(compared).toBeGreaterThan(10_000);
   });
 
-  it("can be left alone every few thousand places, and finds no document that took another's number meanwhile", () => {
+  it("can pause every few thousand places, and finds no document that took another's number meanwhile", () => {
     const index = new WordIndex();
     const texts = (i: number): Texts => [`common words ${i}`, "", "notes.md"];
     for (let i = 0; i < 30_000; i++) index.add(texts(i));
@@ -100,7 +100,7 @@ describe("an index of words", () => {
     expect(index.add(["another", "", "b.md"])).toBe(7);
   });
 
-  it("takes no word for a beginning or a misspelling that stands nearly everywhere", () => {
+  it("looks up no prefix or misspelling of a word that stands nearly everywhere", () => {
     const index = new WordIndex();
     for (let i = 0; i < 20_001; i++) index.add(["everywhere", "", ""]);
     index.add(["everybody", "", ""]);

@@ -26,7 +26,7 @@ const whole = { scope: "team", subject: "", period: "month" } as const;
 const day = (text: string) => Date.parse(text) / DAY_MS;
 
 describe("a budget", () => {
-  it("is of a team, a repository, a person or a model, each by its own spend", async () => {
+  it("belongs to a team, a repository, a person or a model, each by its own spend", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const [one, other] = [await t.device(), undefined] as const;
@@ -68,7 +68,7 @@ describe("a budget", () => {
     expect((await budgetStandings(core, team)).find(({ scope }) => scope === "person")).toMatchObject({ usedUsd: 42 });
   });
 
-  it("is measured with others in between the budgets, those that were never measured too", async () => {
+  it("is measured while others get their turn between budgets, also those never measured before", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const device = await t.device();
@@ -116,7 +116,7 @@ describe("a budget", () => {
     await expect(removeBudget(core, team, id, COMMAND_LINE)).rejects.toThrow("no such budget");
   });
 
-  it("is told of for a day after its period, unless it was made or set otherwise since", async () => {
+  it("is reported for a day after its period, unless it was made or changed since", async () => {
     const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
     const { core } = t.instance;
     const device = await t.device();
@@ -145,7 +145,7 @@ describe("a budget", () => {
     expect(told().map(({ percent, from, ended }) => [percent, from, ended])).toContainEqual([80, "2026-12-01", false]);
   });
 
-  it("is told of anew when its amount is raised beyond what was reached, and replaced rather than doubled", async () => {
+  it("is reported anew when its amount is raised beyond what was reached, and replaced rather than doubled", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const device = await t.device();
@@ -158,7 +158,7 @@ describe("a budget", () => {
       [90, 50],
     ])
       await setBudget(core, team, { ...whole, amountUsd: 20, thresholds }, COMMAND_LINE);
-    // What is set as it stands is nothing that was done.
+    // Setting the same values again is no change, so it is not recorded.
     expect(t.count("audit_events WHERE action = 'budget.set'")).toBe(2);
     await checkBudgets(core);
     expect(await budgetStandings(core, team)).toMatchObject([{ amountUsd: 20, thresholds: [50, 90], reached: [] }]);
@@ -167,7 +167,7 @@ describe("a budget", () => {
     expect(await budgetStandings(core, team)).toMatchObject([{ reached: [50] }]);
   });
 
-  it("tells of no amount that was raised, or taken away, while it was looked how much of it is used", async () => {
+  it("reports no amount that was raised or removed while its use was being measured", async () => {
     const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
     const { core } = t.instance;
     const device = await t.device();
@@ -190,7 +190,7 @@ describe("a budget", () => {
     expect(t.count("audit_events WHERE action = 'budget.reached'")).toBe(0);
   });
 
-  it("is told of outside without the person it is of, and goes with the repository that it is of", async () => {
+  it("is reported outside without the name of its person, and is erased with its repository", async () => {
     const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
     const { core } = t.instance;
     const device = await t.device();
@@ -212,7 +212,7 @@ describe("a budget", () => {
     expect(JSON.stringify(told)).not.toContain(ada.id);
   });
 
-  it("refuses amounts and thresholds that are none, and more than a hundred", async () => {
+  it("refuses invalid amounts and thresholds, and more than a hundred budgets", async () => {
     const t = await startInstance();
     const { core } = t.instance;
     const { id } = await t.team();
@@ -239,7 +239,7 @@ describe("a forecast", () => {
 
   it("goes on at the rate of working days, and says when the amount is reached", () => {
     expect(month).toEqual({ first: day("2026-11-01"), last: day("2026-11-30") });
-    // Ten working days went by, eleven are left; nobody worked at weekends.
+    // Ten working days are over and eleven are left; nobody worked at weekends.
     expect(forecast("month", month, at("2026-11-16"), 1_000, onWorkdays(10))).toEqual({ usd: 210, exceedsOn: null });
     const over = forecast("month", month, at("2026-11-16"), 125, onWorkdays(10));
     expect(over).toEqual({ usd: 210, exceedsOn: day("2026-11-18") });

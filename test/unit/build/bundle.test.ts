@@ -29,7 +29,7 @@ describe("the bundle", () => {
     expect(stdout.trim()).toBe((await readPackageJSON(ROOT)).version);
   });
 
-  test("does not read what fetches at the start of a command that fetches nothing", async () => {
+  test("does not load the code that fetches for a command that fetches nothing", async () => {
     const tell = 'process.on("exit", () => console.log(process.moduleLoadList.filter((name) => /undici/.test(name))))';
     const main = join(made.folder, made.main);
     const { stdout } = await promisify(execFile)(process.execPath, [

@@ -11,7 +11,7 @@ async function listening(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that cuts the line instead of answering what it has not got before. */
+/** A server that closes the connection instead of answering a body that it gets for the first time. */
 async function cutting(): Promise<{ readonly url: string; readonly bodies: string[] }> {
   const bodies: string[] = [];
   const answer: RequestListener = async (request, response) => {
@@ -23,20 +23,20 @@ async function cutting(): Promise<{ readonly url: string; readonly bodies: strin
   return { url: await listening(answer), bodies };
 }
 
-it("sends once more what a closed line has swallowed, where it may come twice", async () => {
+it("repeats a repeatable request once when the connection closed without an answer", async () => {
   const { url, bodies } = await cutting();
   const answer = await ask(url, "/", { method: "POST", body: "entries", isRepeatable: true });
   expect(answer).toMatchObject({ kind: "ok", status: 200 });
   expect(bodies).toEqual(["entries", "entries"]);
 });
 
-it("does not send again what counts once", async () => {
+it("does not repeat a request that may count only once", async () => {
   const { url, bodies } = await cutting();
   expect(await ask(url, "/", { method: "POST", body: "code" })).toMatchObject({ kind: "later" });
   expect(bodies).toEqual(["code"]);
 });
 
-it("gives what the server says as words within a sentence", async () => {
+it("turns the server's sentences into words within a sentence", async () => {
   const url = await listening((_, response) =>
     response
       .writeHead(429, { "service-api-version": "1", "retry-after": "7" })

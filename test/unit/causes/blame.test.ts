@@ -14,7 +14,7 @@ const found = (edits: readonly Named[], line: number) =>
   followLine(edits, line).map((match) => `${match.edit.id} ${match.band}`);
 
 describe("followLine", () => {
-  it("is sure of the newest edit that covers the line", () => {
+  it("is certain of the newest edit that covers the line", () => {
     expect(found([edit("a", 10, 14)], 10)).toEqual(["a strong"]);
     expect(found([edit("a", 10, 14)], 14)).toEqual(["a strong"]);
   });
@@ -27,13 +27,13 @@ describe("followLine", () => {
     expect(found([edit("removed", 3, 2, -4), edit("old", 8, 8, 0)], 4)).toEqual(["old strong"]);
   });
 
-  it("is less sure when a later edit below did not tell what it moved, and unsure when one above did not", () => {
+  it("is less certain when a later edit below does not say what it moved, and uncertain when one above does not", () => {
     expect(found([edit("below", 50, 60), edit("old", 10, 14)], 12)).toEqual(["old probable"]);
     expect(found([edit("above", 1, 5), edit("old", 10, 14)], 12)).toEqual(["old weak"]);
     expect(found([edit("untold", null, null), edit("old", 10, 14)], 12)).toEqual(["old weak"]);
   });
 
-  it("names what the newest edit wrote over as weak, and stops where nothing stood before", () => {
+  it("names the edit that the newest one overwrote as weak, and stops where nothing stood before", () => {
     expect(found([edit("new", 10, 12, 0), edit("old", 10, 12, 3)], 11)).toEqual(["new strong", "old weak"]);
     expect(found([edit("inserted", 10, 12, 3), edit("old", 10, 12, 0)], 11)).toEqual(["inserted strong"]);
   });

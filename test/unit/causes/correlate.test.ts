@@ -6,7 +6,7 @@ import { at, ERRORS, everything, follow, linked, OTHER, publish, SHA, session, t
 const links = async (t: TestInstance, teamId: string) => (await listLinks(t.instance.core, teamId)).links;
 
 describe("correlation", () => {
-  it("puts an entry down to the session that made the commit it names, and tells why", async () => {
+  it("puts an entry down to the session that made the commit it names, and says why", async () => {
     const t = await startInstance();
     const device = await t.device();
     await trace(t, device, [
@@ -46,7 +46,7 @@ describe("correlation", () => {
     expect((await links(t, device.team.id))[0]?.id).toMatch(/^lnk_/);
   });
 
-  it("knows short commits of sessions, and takes none whose name fits several", async () => {
+  it("matches abbreviated commits of sessions, unless they fit several", async () => {
     const t = await startInstance();
     const device = await t.device();
     await trace(t, device, [
@@ -77,7 +77,7 @@ describe("correlation", () => {
     ]);
   });
 
-  it("takes a commit from after the entry's day for no cause", async () => {
+  it("does not take a commit from after the entry's day for its cause", async () => {
     const t = await startInstance();
     const device = await t.device();
     await trace(t, device, [session("s-1", 20, { endedAt: at(25, 12), commits: [{ sha: SHA, at: at(24) }] })]);
@@ -119,7 +119,7 @@ describe("correlation", () => {
     });
   });
 
-  it("calls several candidates, or nothing but the date, possible, and stores nothing without either", async () => {
+  it("calls several candidates, or a matching date alone, possible, and stores nothing without either", async () => {
     const t = await startInstance();
     const device = await t.device();
     await trace(t, device, [
@@ -229,7 +229,7 @@ describe("correlation", () => {
     expect(linksOfEntry(t.instance.core, device.team.id, { id: after?.entryId ?? 0 })).toEqual([after]);
   });
 
-  it("counts what is strong, probable or a person's, each defect once, and never what is weak", async () => {
+  it("counts strong and probable links and those of people, each defect once, and never weak ones", async () => {
     const t = await startInstance();
     const device = await t.device();
     await trace(t, device, [
@@ -289,7 +289,7 @@ describe("a team with very many entries in many repositories", () => {
     const before = process.threadCpuUsage();
     expect(await links(t, teamId)).toEqual([]);
     const { user, system } = process.threadCpuUsage(before);
-    // All of their rows were read, texts and all, to know their numbers: 500 ms.
+    // Reading all of their rows with their texts, only to know their numbers, took 500 ms.
     expect((user + system) / 1000).toBeLessThan(200);
   }, 120_000);
 });

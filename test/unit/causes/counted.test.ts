@@ -3,7 +3,7 @@ import { findSessions, freshenSessions } from "../../../src/insight/sessions/ses
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { at, follow, linked, publish, SHA, session, trace } from "./support.ts";
 
-/** Entries that lists show as put down to each session. */
+/** How many entries the lists put down to each session. */
 async function caused(t: TestInstance, { team }: TestDevice) {
   await freshenSessions(t.instance.core);
   await follow(t);
@@ -14,7 +14,7 @@ async function caused(t: TestInstance, { team }: TestDevice) {
 const NAMED = `## 2026-11-20 Cart\n\nBroken since ${SHA.slice(0, 8)}.`;
 const made = (id: string, day: number) => session(id, day, { commits: [{ sha: SHA, at: at(day, 12, 40) }] });
 
-it("counts an entry no longer that was put down to a session without a repository, once it names another cause", async () => {
+it("no longer counts an entry for a session without a repository once the entry names another cause", async () => {
   const t = await startInstance();
   const device = await t.device();
   await trace(t, device, [made("s-1", 18)], "");
@@ -26,7 +26,7 @@ it("counts an entry no longer that was put down to a session without a repositor
   expect(await caused(t, device)).toEqual({ "s-1": 0 });
 });
 
-it("counts an entry no longer that is gone", async () => {
+it("no longer counts an entry that is gone", async () => {
   const t = await startInstance();
   const device = await t.device();
   await trace(t, device, [made("s-1", 18)], "");
@@ -36,7 +36,7 @@ it("counts an entry no longer that is gone", async () => {
   expect(await caused(t, device)).toEqual({ "s-1": 0 });
 });
 
-it("counts an entry no longer that was put down to a session which went on in another repository", async () => {
+it("no longer counts an entry for a session that went on in another repository", async () => {
   const t = await startInstance();
   const device = await t.device();
   await trace(t, device, [made("s-1", 18)]);

@@ -21,7 +21,7 @@ const of = (known: Partial<Case>): Case => ({
 const found = (known: Partial<Case>) => judge(of(known)).map(({ sessionId, band }) => [sessionId, band]);
 
 describe("judge", () => {
-  it("is sure of the one session that made the commit that the entry names", () => {
+  it("is certain of the one session that made the commit that the entry names", () => {
     expect(found({ commits: [commit("unmarked", 1)], files: 1, touches: touches([2, "a"]) })).toEqual([[1, "strong"]]);
     expect(found({ commits: [commit("cause", 1), commit("fix", 2)] })).toEqual([[1, "strong"]]);
   });
@@ -37,7 +37,7 @@ describe("judge", () => {
     ]);
   });
 
-  it("is not sure when several sessions made the commit, unless the files single one out", () => {
+  it("is uncertain when several sessions made the commit, unless the files single one out", () => {
     const commits = [commit("unmarked", 1, 2)];
     expect(found({ commits })).toEqual([
       [2, "weak"],
@@ -46,7 +46,7 @@ describe("judge", () => {
     expect(found({ commits, files: 1, touches: touches([1, "a"], [3, "a"]) })).toEqual([[1, "probable"]]);
   });
 
-  it("is not sure when the text names commits of several and does not say which broke it", () => {
+  it("is uncertain when the text names commits of several and does not say which broke it", () => {
     expect(found({ commits: [commit("unmarked", 1), commit("unmarked", 2)] })).toEqual([
       [2, "weak"],
       [1, "weak"],
@@ -81,7 +81,7 @@ describe("judge", () => {
     ]);
   });
 
-  it("trusts no file where the text calls a commit the cause that no session made", () => {
+  it("trusts no file when the text blames a commit that no session made", () => {
     expect(found({ commits: [commit("cause")], files: 1, touches: touches([1, "a"]) })).toEqual([[1, "weak"]]);
   });
 
@@ -94,7 +94,7 @@ describe("judge", () => {
     expect(found({})).toEqual([]);
   });
 
-  it("leaves out whom somebody ruled out, and looks again without him", () => {
+  it("leaves out a session that somebody ruled out, and judges again without it", () => {
     const known = { files: 1, touches: touches([1, "a"], [2, "a"]), onDay: () => [1, 2], rejected: new Set([2]) };
     expect(found(known)).toEqual([[1, "probable"]]);
     expect(found({ commits: [commit("unmarked", 2)], rejected: new Set([2]) })).toEqual([]);

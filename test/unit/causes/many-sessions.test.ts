@@ -6,7 +6,7 @@ import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 import { at, follow, publish, session, trace } from "./support.ts";
 
-/** What agents export names no repository: all sessions of a fleet are of one. */
+/** Agents' own exports name no repository, so all sessions of a fleet belong to the same one. */
 async function exported(count: number) {
   const t = await startInstance();
   const { token, team } = await t.device();
@@ -33,26 +33,26 @@ async function exported(count: number) {
   return { core: t.instance.core, teamId: team.id };
 }
 
-it("what a session caused is found out at the same cost however many sessions there are", async () => {
+it("correlating one session costs the same however many sessions there are", async () => {
   const { core, teamId } = await exported(60_000);
   const before = process.cpuUsage();
   for (let times = 0; times < 300; times++) await correlateRepository(core, teamId, "");
   const { user, system } = process.cpuUsage(before);
-  // A look at them all each time took two seconds.
+  // Reading all sessions each time took two seconds.
   expect((user + system) / 1e6).toBeLessThan(0.7);
 });
 
-it("what many sessions caused that came at once is found out with others let in", async () => {
+it("correlating many sessions that came at once lets others in", async () => {
   const { core } = await exported(200);
   const { turns } = await turnsOfOthers(core, async () => linksProjection.next(core, 0, false));
   expect(turns).toBeGreaterThan(100);
 });
 
-it("what a session caused is found out at the same cost however many other entries there are", async () => {
+it("correlating one session costs the same however many other entries there are", async () => {
   const t = await startInstance();
   const device = await t.device();
   const { core } = t.instance;
-  // Each of them is possibly of any session of its day.
+  // Each of them may have been caused by any session of its day.
   const old = Array.from({ length: 2_000 }, (_, i) => `## 2026-01-05 Problem ${i}`);
   const day = Array.from({ length: 10 }, (_, i) => ({
     ...session(`old-${i}`, 5),
@@ -67,7 +67,7 @@ it("what a session caused is found out at the same cost however many other entri
     await catchUp(core, linksProjection);
   }
   const { user, system } = process.cpuUsage(before);
-  // A look at them all each time took three seconds.
+  // Reading all entries each time took three seconds.
   expect((user + system) / 1e6).toBeLessThan(1.5);
   expect(t.rows("SELECT count(*) AS n FROM causal_links WHERE date = '2026-01-05'")).toEqual([{ n: 10_000 }]);
   expect(t.rows("SELECT count(*) AS n FROM causal_links WHERE date = '2026-11-20'")).not.toEqual([{ n: 0 }]);

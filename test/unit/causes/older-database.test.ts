@@ -7,7 +7,7 @@ import { firstSchemaDirectory } from "../../support/older.ts";
 
 const NOW = "2026-11-21T08:00:00.000Z";
 
-/** A database of the schema in which links went by places and the checkpoint of defects held two numbers. */
+/** A database of the schema in which links named places, and the checkpoint of defects held two numbers. */
 async function schema7() {
   const directory = await firstSchemaDirectory();
   const db = new Sqlite(join(directory, "reckon.db"));
@@ -23,7 +23,7 @@ async function schema7() {
   return { db, insert, migrate: () => upgrade(db, directory, NOW, silentLog) };
 }
 
-it("keeps the links of an older database, each session's once an entry, and those of entries that are gone", async () => {
+it("keeps the links of an older database, one for each session and entry, and those of entries that are gone", async () => {
   const { db, insert, migrate } = await schema7();
   insert("here", 1, 0);
   insert("moved", 2, 1);
@@ -47,7 +47,7 @@ it.each([
   ["snapshot 3 is read", 3 * 4_096 + 4_095, 3],
   ["two parts of snapshot 3 are stored", 3 * 4_096 + 2, 2],
   ["the only part but one of the first snapshot is stored", 4_096 + 1, 0],
-])("goes on where it was when %s, with what failed before", async (_, checkpoint, expected) => {
+])("continues from its checkpoint when %s, and keeps the failures noted before", async (_, checkpoint, expected) => {
   const { db, migrate } = await schema7();
   db.prepare("INSERT INTO projections VALUES ('defects', ?), ('links', 12345)").run(checkpoint);
   db.exec(

@@ -9,7 +9,7 @@ const planOf = ({ store }: Core, { source }: { readonly source: string }) =>
     .all()
     .map(({ detail }) => detail);
 
-it("looks at the links of a day, or of a repository, by these, and not through all of a team's", async () => {
+it("finds the links of a day or of a repository by an index, and not by reading all of a team's", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { team } = await t.device();

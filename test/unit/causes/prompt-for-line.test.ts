@@ -34,7 +34,7 @@ const short = (matches: Awaited<ReturnType<typeof promptForLine>>) =>
   matches.map(({ sessionId, spanId, prompt, band }) => [sessionId, spanId, prompt, band]);
 
 describe("promptForLine", () => {
-  it("knows a file by what each side knows of its path, and tells files of one name apart", async () => {
+  it("matches a file by as much of its path as both sides know, and tells files of one name apart", async () => {
     const { t, device, ask } = await filled();
     expect(short(await ask(4, { path: "./src\\cart.ts" }))).toHaveLength(1);
     expect(short(await ask(4, { path: "cart.ts" }))).toHaveLength(1);
@@ -52,7 +52,7 @@ describe("promptForLine", () => {
     ]);
   });
 
-  it("forgets what a session that is sent again does not say any more", async () => {
+  it("forgets what a session no longer says when it is sent again", async () => {
     const { t, device, ask } = await filled();
     expect(short(await ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
     const moved = {

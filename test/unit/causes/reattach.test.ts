@@ -6,7 +6,7 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ERRORS, follow, publish, SHA, session, trace } from "./support.ts";
 
-/** What people say of an entry goes with it through its life, and with no other. */
+/** What people say of an entry stays with it through its life, and goes to no other. */
 
 const entriesOf = (t: TestInstance, { team }: TestDevice, repoKey = "shop") =>
   listDefects(t.instance.core, team.id, { repoKey });
@@ -35,7 +35,7 @@ async function opened(entry: string) {
 const BODY = `Introduced in ${SHA}.`;
 const rule = (text: string) => `**Prevention rule:** ${text}`;
 
-/** The life of an entry, step by step; after each, what was said of it holds. */
+/** The life of an entry, step by step. After each step, what people said of it must still hold. */
 const LIFE: readonly [string, readonly string[], string?][] = [
   ["its mark goes", [`## ✅ 2026-11-20 – Z\n\n${BODY}`]],
   ["it gets a rule and another mark", [`## ☑️ 2026-11-20 – Z\n\n${BODY}\n\n${rule("zz")}`]],
@@ -75,7 +75,7 @@ describe.each(["rejected", "confirmed"] as const)("a link that somebody %s", (ve
   });
 });
 
-it("keeps somebody's own word through the life of its entry, under the fingerprint that it has now", async () => {
+it("keeps a person's own statement through the life of its entry, under the present fingerprint", async () => {
   const { t, device, core, team, put, the } = await opened(`## ⏳ 2026-11-20 – Z\n\n${BODY}`);
   await createLink(core, team, the("Z"), { sessionId: "b" }, COMMAND_LINE);
   for (const [what, entries, path] of LIFE) {
@@ -89,10 +89,10 @@ it("keeps somebody's own word through the life of its entry, under the fingerpri
   }
 });
 
-it("takes what came back while nobody looked for the same only where date, title and rule are", async () => {
+it("takes an entry that comes back for the same one only if date, title and rule are equal", async () => {
   const { t, device, core, team, put, the, of } = await opened(`## 2026-11-20 Z\n\n${rule("z")}`);
   await createLink(core, team, the("Z"), { sessionId: "b" }, COMMAND_LINE);
-  // An archive beside the file: the entry goes from one to the other.
+  // The entry moves to an archive beside the file.
   const { token } = device;
   const files = [
     { path: ERRORS, content: "## 2026-11-21 New\n" },
@@ -106,7 +106,7 @@ it("takes what came back while nobody looked for the same only where date, title
   expect((await listLinks(core, team)).links).toEqual([]);
 });
 
-it("carries no word to two entries, nor to one of two that might be meant", async () => {
+it("moves no statement to two entries, nor to one of two that could be meant", async () => {
   const { core, team, put, the } = await opened(`## 2026-11-20 Z\n\n${rule("z")}`);
   await createLink(core, team, the("Z"), { sessionId: "b" }, COMMAND_LINE);
   await put([]);
@@ -117,7 +117,7 @@ it("carries no word to two entries, nor to one of two that might be meant", asyn
   expect((await listLinks(core, team)).links.map(({ ordinal, sessionId }) => [ordinal, sessionId])).toEqual([[0, "b"]]);
 });
 
-it("moves what was computed of equal headings with their entries too, and changes nothing when it is run again", async () => {
+it("moves computed links of equal headings with their entries, too, and changes nothing when that is run again", async () => {
   const { t, device, core, team, put } = await opened(`## 2026-11-20\n\n${BODY}\n\n${rule("a")}`);
   const links = () => t.rows("SELECT id, entry_id, ordinal FROM causal_links ORDER BY id");
   const [link] = links();
@@ -130,7 +130,7 @@ it("moves what was computed of equal headings with their entries too, and change
   }
 });
 
-/** What may happen to a file between two versions of it. */
+/** Changes that may happen to a file between two versions. */
 const step = fc.record({
   insert: fc.array(fc.nat(20), { maxLength: 2 }),
   remove: fc.array(fc.nat(20), { maxLength: 2 }),
@@ -139,7 +139,7 @@ const step = fc.record({
   reject: fc.boolean(),
 });
 
-it("moves no word to another entry, whatever comes, goes and changes places", { timeout: 60_000 }, async () => {
+it("moves no statement to another entry, whatever comes, goes and changes places", { timeout: 60_000 }, async () => {
   const t = await startInstance({ settings: { limitBrain: "off" } });
   const device = await t.device();
   const { core } = t.instance;
@@ -153,7 +153,7 @@ it("moves no word to another entry, whatever comes, goes and changes places", { 
       const said = new Map<string, string>();
       const numbers = new Map<string, number>();
       for (const [i, { insert, remove, shuffle, say, reject }] of steps.entries()) {
-        // The only entry of its title with another rule is the same entry: that is another test.
+        // The only entry left under its title counts as the same entry even with another rule, which another test covers.
         for (const at of remove) if (rules.length > 2) rules.splice(at % rules.length, 1);
         for (const at of insert) rules.splice(at % (rules.length + 1), 0, `r${++last}`);
         if (shuffle !== null) rules = rules.toSorted((a, b) => hash(a, shuffle) - hash(b, shuffle));

@@ -4,7 +4,7 @@ import { rolesOf } from "../../../src/insight/causes/roles.ts";
 const A = "abc1234";
 const B = "def5678";
 
-/** Texts as people write them, with what they say of the two commits. */
+/** Texts as people write them, with the role that they give to each of the two commits. */
 const TEXTS: readonly (readonly [text: string, first: string, second?: string])[] = [
   ["Introduced in abc1234, fixed in def5678.", "cause", "fix"],
   ["abc1234 broke it, def5678 fixed it", "cause", "fix"],
@@ -32,16 +32,16 @@ describe("rolesOf", () => {
     if (second !== undefined) expect(roles.get(B)).toBe(second);
   });
 
-  it("takes no side where the words fit a culprit and a remedy alike", () => {
+  it("takes no side where the words fit a cause and a fix alike", () => {
     expect(rolesOf("Fixes: abc1234", [A]).get(A)).toBe("unclear");
     expect(rolesOf("This fixes abc1234", [A]).get(A)).toBe("unclear");
   });
 
-  it("does not take one sentence's word for the next one's commit", () => {
+  it("does not apply one sentence's word to the next one's commit", () => {
     expect(rolesOf("It was fixed at last. See abc1234 for the test.", [A]).get(A)).toBe("unmarked");
   });
 
-  it("lets a cause count above a remedy where both are said of one commit", () => {
+  it("lets a cause outweigh a fix where both are said of one commit", () => {
     expect(rolesOf("Fix: patched abc1234.\n\nIntroduced by abc1234.", [A]).get(A)).toBe("cause");
   });
 

@@ -54,7 +54,7 @@ describe("createLink", () => {
     expect(attribution(core, teamId).agents).toMatchObject([{ name: "codex", defects: 1 }]);
   });
 
-  it("takes a commit that no session made, and doubts what cannot be", async () => {
+  it("accepts a commit that no session made, and refuses what cannot be", async () => {
     const { t, device, say } = await filled();
     expect(await say({ commit: OTHER })).toMatchObject({ commit: OTHER, sessionId: null, counts: true });
     expect(await say({ sessionId: "nobody" })).toBe("unknownSession");
@@ -71,7 +71,7 @@ describe("createLink", () => {
 });
 
 describe("decideLink", () => {
-  it("leaves out whom somebody ruled out, and puts the entry down to who is left", async () => {
+  it("leaves out a session that somebody ruled out, and puts the entry down to those that are left", async () => {
     const { t, core, teamId, device, ofEntry } = await filled();
     const wrong = ofEntry().find(({ sessionId }) => sessionId === "b") as Link;
     const decided = await decideLink(core, teamId, wrong.id, "rejected", COMMAND_LINE);
@@ -89,7 +89,7 @@ describe("decideLink", () => {
     ).toEqual(["link.rejected", "link.reopened"]);
   });
 
-  it("counts a weak link that somebody confirmed, and keeps it when the evidence goes", async () => {
+  it("counts a weak link that somebody confirmed, and keeps it when its evidence goes", async () => {
     const { t, core, teamId, device, ofEntry } = await filled();
     const right = ofEntry().find(({ sessionId }) => sessionId === "a") as Link;
     expect(await decideLink(core, teamId, right.id, "confirmed", COMMAND_LINE)).toMatchObject({

@@ -32,7 +32,7 @@ const shown = {
   values: { name: "Hall", seats: 3, loud: true, tags: ["b"], basis: 7 },
 };
 
-describe("a form said once", () => {
+describe("a declared form", () => {
   it("reads each field by its kind and its schema, and what is missing as empty", () => {
     expect(ROOM.read(new URLSearchParams("name=X&seats=12&loud=on&end=no&tag=a&tag=b&secret=s&based_on=4"))).toEqual({
       ...{ name: "X", seats: 12, loud: true, end: false, tags: ["a", "b"], secret: "s", basis: "4" },
@@ -42,7 +42,7 @@ describe("a form said once", () => {
     });
   });
 
-  it("refuses what will not do, with the schema's message and the field's key", () => {
+  it("refuses invalid values, with the schema's message and the field's key", () => {
     const read = () => ROOM.read(new URLSearchParams("seats=many"));
     expect(read).toThrow(FormProblem);
     expect(read).toThrow(
@@ -50,7 +50,7 @@ describe("a form said once", () => {
     );
   });
 
-  it("is drawn with what is in force, below the site's path", () => {
+  it("is drawn with the values in force, below the site's path", () => {
     const text = ROOM.draw(placeOf("name=ignored"), shown).toString();
     expect(text).toContain('action="/below/rooms"');
     expect(text).toContain('value="Hall"');
@@ -62,7 +62,7 @@ describe("a form said once", () => {
     expect(text).toContain('<input type="hidden" name="based_on" value="7">');
   });
 
-  it("comes back with what was sent and why not, but for passwords; another form of the page stays as it was", () => {
+  it("comes back with what was sent and what is wrong, except for passwords; another form of the page stays as it was", () => {
     const place = placeOf("name=Loft&seats=many&tag=a&secret=hunter2&based_on=6");
     const problem = new Problem(invalid, "no room");
     const text = ROOM.draw(place, { ...shown, error: { form: ROOM, problem } }).toString();

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ask, somebody } from "../../support/every-page.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("says of an error of more entries than are listed how many it has, since when, and which come before and after each", async () => {
+it("tells of an error with more entries than are listed how many there are, since when, and the neighbours of each", async () => {
   const t = await startInstance();
   const device = await t.device();
   const day = (i: number) => new Date(Date.UTC(2026, 10, 20) - i * 86_400_000).toISOString().slice(0, 10);

@@ -203,7 +203,7 @@ describe("a quantity", () => {
     [3e15, "3000 TB"],
   ])("of %d bytes reads %s", (size, text) => expect(bytes(size)).toBe(text));
 
-  it("takes the noun that fits", () => {
+  it("uses the singular or the plural of its noun", () => {
     expect([plural(1, "entry", "entries"), plural(1_200, "entry", "entries"), compact(12_300)]).toEqual([
       "1 entry",
       "1,200 entries",

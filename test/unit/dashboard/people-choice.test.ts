@@ -3,7 +3,7 @@ import { personFilter, seenLastFirst } from "../../../src/surfaces/web/dashboard
 
 const OFFERED = 500;
 
-/** Machines of as many people, heard of in no order; each person has two, one of which was never heard of. */
+/** Two machines for each of many people, heard of in no order; one of each pair was never heard of. */
 const devices = Array.from({ length: 3_000 }, (_, i) => {
   const of = i % 1_500;
   const person = { id: `usr-${of}`, email: `p${of}@example.com`, name: null, disabledAt: null };

@@ -61,7 +61,7 @@ it("gives the text that stands below an entry's heading, up to the next heading 
   ]);
 });
 
-it("gathers a class by the beginning of its fingerprint, and nothing for what is none", async () => {
+it("finds the entries of a class by the beginning of its fingerprint, and none for an invalid one", async () => {
   const { t, core, team } = await published();
   const [first] = listDefects(core, team);
   const name = onWire(first?.fingerprint as Buffer);
@@ -75,7 +75,7 @@ it("gathers a class by the beginning of its fingerprint, and nothing for what is
   expect(defectsOfClass(core, team, "ffffffff").map(({ title }) => title)).toEqual(["Bare"]);
 });
 
-it("tells of all entries of a class, and which stand before and after each, of more than are given at once", async () => {
+it("counts all entries of a class and names the neighbours of each, though only some are listed", async () => {
   const day = (i: number) => new Date(Date.UTC(2026, 10, 20 - (i % 97))).toISOString().slice(0, 10);
   const entry = (i: number) =>
     `## ${day(i)} Broke ${i}\n\n${i % 3 === 0 ? "**Status:** open\n\n" : ""}**Prevention rule:** ${i % 10 === 0 ? "another" : "the same"}\n`;
@@ -95,7 +95,7 @@ it("tells of all entries of a class, and which stand before and after each, of m
   expect(wholeClass.sums(core, team, "none")).toEqual({ occurrences: 0, open: 0, repos: [] });
 });
 
-it("finds the newest entries with a text, as many as asked for, however far back they are", async () => {
+it("finds the newest entries that hold a text, as many as asked for, however far back they are", async () => {
   const day = (i: number) => new Date(Date.UTC(2026, 10, 21 - (i % 300))).toISOString().slice(0, 10);
   const entries = Array.from(
     { length: 4_900 },
@@ -137,7 +137,7 @@ it("lists the entries of a day in the order of their files, however often these 
   expect(await read()).toEqual(["New", "B", "C", "D", "Z"]);
 });
 
-it("finds a text in any case, with nothing in it that stands for others, however the entries were made for it", async () => {
+it("finds a text in any case without treating any character as a wildcard, however the entries were indexed", async () => {
   const t = await startInstance();
   const { token, team } = await t.device();
   const publish = (version: number, contents: readonly string[]) => {

@@ -21,12 +21,12 @@ it("hashes the title where there is no rule or nothing is left of it, without da
   expect(hexOf(withRule("⚠️ …", "Login loop"))).toEqual([expected]);
 });
 
-it("never puts two entries into one class that say nothing", () => {
+it("never puts two entries without words into one class", () => {
   const prints = hexOf("## 2026-11-20\n## 2026-11-20\n## 2026-11-19 –\n## 2026-11-19 !!\n");
   expect(new Set(prints).size).toBe(4);
 });
 
-it("takes the same letters typed in two ways, and what is never seen, for the same", () => {
+it("treats the same letters typed in two ways, and invisible characters, as equal", () => {
   const composed = hexOf(withRule("Caf\u00e9 first"));
   expect(hexOf(withRule("Cafe\u0301 first"))).toEqual(composed);
   expect(hexOf(withRule("Caf\u00e9\u00ad \u200bfirst ⚠️ 👩‍💻"))).toEqual(composed);
@@ -61,7 +61,7 @@ const spelled = (text: readonly string[], gaps: readonly string[], upper: readon
     .map((one, i) => (i === 0 ? "" : gaps[i % gaps.length]) + (upper[i % upper.length] ? one.toUpperCase() : one))
     .join("");
 
-it("tells no difference of case, punctuation, spacing or wrapping", () => {
+it("ignores case, punctuation, spacing and wrapping", () => {
   fc.assert(
     fc.property(
       words,
@@ -74,7 +74,7 @@ it("tells no difference of case, punctuation, spacing or wrapping", () => {
   );
 });
 
-it("tells one changed word", () => {
+it("differs when one word changes", () => {
   fc.assert(
     fc.property(words, fc.nat(), word, (text, place, other) => {
       const at = place % text.length;

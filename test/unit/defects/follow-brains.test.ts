@@ -73,7 +73,7 @@ it("leaves the rows alone that a new version did not change, whichever line they
   expect(after.slice(1).map(({ title, id }) => before.get(title) === id)).toEqual([true, true]);
 });
 
-it("takes up what an entry names where that alone has changed", async () => {
+it("updates what an entry names when only that has changed", async () => {
   const t = await startInstance();
   const device = await t.device();
   const body = "## 2026-11-18 Mended\n\nin abc1234\n\n## 2026-11-17 Moved\n\nin src/a.ts\n";
@@ -87,7 +87,7 @@ it("takes up what an entry names where that alone has changed", async () => {
   ]);
 });
 
-it("numbers equal headings from the oldest, so that a new one on top takes nobody's number", async () => {
+it("numbers equal headings from the oldest, so that a new one on top does not take another's number", async () => {
   const t = await startInstance();
   const device = await t.device();
   await publish(t, device, "a", 1, { [ERRORS]: "## 2026-11-20 Login\n\nthe old one abc1234\n" });
@@ -150,7 +150,7 @@ it("knows an entry by its text where it has neither rule nor title", async () =>
   expect(await put(3, ["bb", "ccc"])).toMatchObject({ abc1232: first.abc1232 });
 });
 
-it("never gives a number again, so that an address of a page means one entry or none", async () => {
+it("never gives a number again, so that a page's address means one entry or none", async () => {
   const t = await startInstance();
   const device = await t.device();
   const seen = new Set<number>();
@@ -164,7 +164,7 @@ it("never gives a number again, so that an address of a page means one entry or 
   }
 });
 
-it("gives an entry that is there again its number, with what was said of it, and tells of it once", async () => {
+it("gives an entry that comes back its number, with what was said of it, and reports it once", async () => {
   const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
   const one = await t.device();
   const other = await t.device(one.team);
@@ -188,7 +188,7 @@ it("gives an entry that is there again its number, with what was said of it, and
   const told = () =>
     t.rows("SELECT data ->> 'title' AS title FROM notices WHERE type LIKE 'defect.%'").map(({ title }) => title);
   expect(told().toSorted()).toEqual(["Cart lost", "Cart lost", "Login loop", "Totals"]);
-  // The brain of a machine where another branch is checked out, then of one that has them all, some of them in another place.
+  // The brain of a machine on another branch, then of one that has all entries, some of them in another place.
   for (const [i, device] of [other, one, other, one].entries()) {
     await publish(t, device, "a", i + 2, { [ERRORS]: device === one ? both + theirs : theirs });
     await follow(t);
@@ -295,7 +295,7 @@ it("stores a file of thousands of entries piece by piece, and can be filled agai
   const device = await t.device();
   const many = Array.from({ length: 1_100 }, (_, i) => `## 2026-11-20 Entry ${i}\n`).join("\n");
   await publish(t, device, "a", 1, { "errors.md": many });
-  // An instance follows its deliveries by itself: here the parts are stored one by one, by nobody else.
+  // An instance follows its deliveries by itself. Here it is closed, and the test stores the parts one by one.
   await t.close();
   const store = openStore(t.directory, { create: false, now: t.clock.now });
   onTestFinished(() => store.close());
@@ -347,7 +347,7 @@ it("follows a return to earlier content", async () => {
 it("counts a file that cannot be parsed as skipped, says so once, and reads the others and what comes later", async () => {
   const t = await startInstance();
   const device = await t.device();
-  // No text is known that the parser fails at.
+  // No text is known on which the parser fails.
   const { parse } = MarkdownIt.prototype;
   const spy = vi.spyOn(MarkdownIt.prototype, "parse").mockImplementation(function (
     this: InstanceType<typeof MarkdownIt>,
@@ -402,7 +402,7 @@ it("counts nothing that came with an installed pack", async () => {
   ]);
   const briefing = (await t.get("/api/brain/briefing", { token })).text;
   expect([briefing.includes("Our decision"), briefing.includes("Their")]).toEqual([true, false]);
-  // It can still be found.
+  // It can still be found by search.
   const found = (await t.get("/api/brain/search?q=other", { token })).body;
   expect(found.hits[0].filePath).toContain("packs/cookie-rules");
 });

@@ -138,7 +138,7 @@ it("finds the entries behind long fences and comments that hold headings of thei
   expect(only(markdown).map(([, title]) => title)).toEqual(["A", "B", "C"]);
 });
 
-it("keeps what a rule drawn too close under it would make a heading", () => {
+it("keeps a rule that a line of dashes right below would turn into a heading", () => {
   const [entry] = parseFile(
     "## 2026-11-20 A\n\nBroke.\n\n**Prevention rule:** Set Path.\n---\n\n## 2026-11-19 B\n",
   ).entries;
@@ -156,7 +156,7 @@ it("gives several entries of a day numbers of their own only where their heading
 
 it("bounds what it keeps of a heading", () => {
   const [entry] = parseFile(`## 2026-11-20 ${"𝒳".repeat(5_000)}\n`).entries;
-  // Half a character is none.
+  // Half a surrogate pair is not kept.
   expect([entry?.heading.length, entry?.title.length]).toEqual([1_000, 499]);
   expect(entry?.heading.isWellFormed() && entry.title.isWellFormed()).toBe(true);
 });

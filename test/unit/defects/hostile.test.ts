@@ -75,7 +75,7 @@ it.each([
   "reads a run of %s that does not stand at the end in time that grows with it",
   { timeout: 60_000 },
   (_what, before, unit, after) => {
-    // Expressions that end in a run begin anew at each of its signs.
+    // Expressions that end in a run start anew at each of its characters.
     expect(cost(() => parseFile(`${before}${filled(unit, HALF)}${after}\n`))).toBeLessThan(5_000);
   },
 );
@@ -95,6 +95,6 @@ it("follows a brain whose thousands of entries of today are all of one class", {
   expect(t.rows("SELECT occurrences, repos, first_repo FROM triage_classes")).toEqual([
     { occurrences: 20_000, repos: '["acme/shop"]', first_repo: "acme/shop" },
   ]);
-  // Each entry had all those before it counted.
+  // Each entry used to count all entries before it.
   expect((user + system) / 1000).toBeLessThan(8_000);
 });

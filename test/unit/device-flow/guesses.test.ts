@@ -12,7 +12,7 @@ function enterWrong(t: TestInstance, count: number, person: string, ip = IP) {
 const look = (t: TestInstance, person: string, ip = IP) => guardUserCode(t.instance.core, person, ip);
 
 describe("entering user codes", () => {
-  it("makes who entered ten wrong ones wait, right ones included, and nobody else at the address", async () => {
+  it("makes a person who entered ten wrong codes wait, right ones included, and nobody else at the address", async () => {
     const t = await startInstance();
     enterWrong(t, 10, "usr_a");
     expect(() => look(t, "usr_a")).toThrow(expect.objectContaining({ name: "Problem", status: 429 }));
@@ -23,10 +23,10 @@ describe("entering user codes", () => {
     expect(() => enterWrong(t, 5, "usr_b")).not.toThrow();
   });
 
-  it("makes an address with a hundred wrong ones wait, but for those of its people who entered none", async () => {
+  it("makes an address with a hundred wrong codes wait, except for people there who entered none", async () => {
     const t = await startInstance();
     for (let i = 0; i < 20; i++) enterWrong(t, 5, `usr_${i}`);
-    // Less than their own ten.
+    // This person entered fewer than ten wrong codes.
     expect(() => look(t, "usr_0")).toThrow(expect.objectContaining({ status: 429 }));
     expect(() => look(t, "usr_0", "198.51.100.1")).not.toThrow();
     expect(() => look(t, "usr_new")).not.toThrow();
@@ -40,12 +40,12 @@ describe("entering user codes", () => {
     expect(() => look(t, "usr_0", "2001:db8::ffff")).toThrow(expect.objectContaining({ status: 429 }));
   });
 
-  it("counts no right entries", async () => {
+  it("does not count right codes", async () => {
     const t = await startInstance();
     for (let i = 0; i < 200; i++) expect(() => look(t, "usr_a")).not.toThrow();
   });
 
-  it("lets another entry be tried as time passes, and ten after five minutes", async () => {
+  it("allows another try as time passes, and ten after five minutes", async () => {
     const t = await startInstance();
     const wrong = () => enterWrong(t, 1, "usr_a");
     for (let i = 0; i < 10; i++) wrong();
@@ -54,7 +54,7 @@ describe("entering user codes", () => {
     t.clock.advance(1);
     wrong();
     expect(wrong).toThrow("Try again in 30 seconds.");
-    // The wall clock has no say in it.
+    // The wall clock does not matter.
     t.clock.jump(3_600_000);
     expect(wrong).toThrow("Try again");
     t.clock.advance(300_000);

@@ -19,14 +19,14 @@ describe("pacing", () => {
     expect(pacing.early("a", 16_000)).toBe(false);
   });
 
-  it("forgets an authorization that is over", () => {
+  it("forgets an authorization that has ended", () => {
     const pacing = new Pacing();
     pacing.note("a", 0, LIFETIME);
     pacing.forget("a");
     expect([pacing.size, pacing.early("a", 1)]).toEqual([0, false]);
   });
 
-  it("forgets those that expired while their tools had stopped polling", () => {
+  it("forgets authorizations that expired after their tools had stopped polling", () => {
     const pacing = new Pacing();
     for (const key of ["a", "b", "c"]) pacing.note(key, 0, LIFETIME);
     pacing.note("d", LIFETIME - 1, LIFETIME);
@@ -35,7 +35,7 @@ describe("pacing", () => {
     expect(pacing.size).toBe(2);
   });
 
-  it("holds no more than it may: the one polled first longest ago goes", () => {
+  it("keeps a bounded number, and drops the one whose first poll is oldest", () => {
     const pacing = new Pacing(3);
     for (const [i, key] of ["a", "b", "c", "d"].entries()) pacing.note(key, i, LIFETIME);
     expect(pacing.size).toBe(3);

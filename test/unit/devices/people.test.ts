@@ -23,7 +23,7 @@ const exchange = (t: TestInstance, code: string) =>
   t.post("/api/connect/exchange", { json: { code, consent: { version: "1", deviceLabel: "laptop" } } });
 
 describe("whose a device is", () => {
-  it("is the person its code was minted for, and nobody of a code that is nobody's; the machine is told", async () => {
+  it("is the person for whom the code was made, or nobody; the machine is told", async () => {
     const t = await startInstance();
     const team = await t.team();
     const ann = await memberOf(t, team, "ann@acme.example");
@@ -64,7 +64,7 @@ describe("whose a device is", () => {
       "may connect no machines any more",
       (t: TestInstance, team: Team) => setMembersBind(t.instance.core, team.id, false, COMMAND_LINE),
     ],
-  ])("is not to be somebody who %s meanwhile: the code has ended", async (_, leave) => {
+  ])("is not a person who %s after the code was made: the code has ended", async (_, leave) => {
     const t = await startInstance();
     const team = await t.team();
     const ann = await memberOf(t, team, "ann@acme.example");

@@ -3,7 +3,7 @@ import { touchDevice } from "../../../src/identity/devices/devices.ts";
 import { findDevice } from "../../../src/identity/devices/principals.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("remembers a device while others are heard of, and what changed of it once it is", async () => {
+it("keeps a device in memory while others are heard of, and sees a change of it", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const [one, other] = [await t.device(), await t.device()];
@@ -20,7 +20,7 @@ it("remembers a device while others are heard of, and what changed of it once it
     core.store.db.prepare("UPDATE devices SET revoked_at = ? WHERE id = ?").run(now, known?.deviceId),
   );
   expect(findDevice(core, one.token)).toMatchObject({ revokedAt: now });
-  // What it was about to send when its binding ended is not stored.
+  // A note that was to be stored when the binding ended is refused.
   const late = core.store.write(() => touchDevice(core, known as NonNullable<typeof known>, now));
   await expect(late).rejects.toMatchObject({ status: 401 });
   expect(t.rows("SELECT last_seen_at FROM devices WHERE id = ?", known?.deviceId)).toEqual([{ last_seen_at: null }]);

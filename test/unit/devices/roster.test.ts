@@ -51,7 +51,7 @@ it("lists devices as they are after whatever changes them, here or in another pr
   same();
 });
 
-it("lists what a transaction did within it, and not once it is taken back", async () => {
+it("lists a transaction's changes within it, and not once it is rolled back", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { deviceId } = await t.device();
@@ -94,7 +94,7 @@ it("reads thousands of devices anew beside other work when another process chang
   expect(listed(t)).toEqual(stored(t));
 });
 
-it("says whose a person's sources are without looking at all machines of a large team", async () => {
+it("finds a person's devices without reading all machines of a large team", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { team, deviceId } = await t.device();
@@ -109,7 +109,7 @@ it("says whose a person's sources are without looking at all machines of a large
     const { user, system } = process.threadCpuUsage(before);
     return user + system;
   };
-  // A team may have a hundred budgets of people, each of which asks.
+  // A team may have a hundred budgets of people, and each reads its person's devices.
   expect(cost(id)).toBeLessThan(cost(null) / 3);
 });
 
@@ -135,7 +135,7 @@ it("lists the very many devices of somebody, in several teams, as they are", asy
         teamId,
       )
       .map(({ id }) => id);
-  // Before all devices are in memory, and from there.
+  // Before all devices are in memory, and once they are.
   for (const _ of [1, 2]) {
     expect(ids()).toEqual(stored(null));
     expect(ids()).toHaveLength(720);
@@ -147,7 +147,7 @@ it("lists the very many devices of somebody, in several teams, as they are", asy
   expect(ids()).toHaveLength(719);
 });
 
-it("reads what changed of very many devices as they change, and leaves few to be read to whoever looks next", async () => {
+it("reads changes of very many devices as they are made, and leaves few for the next reader", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team();

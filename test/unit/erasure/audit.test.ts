@@ -39,7 +39,7 @@ async function judged() {
   return { t, mine, erase, told, faults };
 }
 
-it("leaves nothing in the audit of entries that went with a device, nor of its sessions", async () => {
+it("leaves nothing in the audit of a device's entries and sessions once it is erased", async () => {
   const { t, mine, erase, told, faults } = await judged();
   expect(told("marigold")).toEqual(["link.confirmed", "link.created", "link.created", "agent_session.exported"]);
   await erase({ device: mine.deviceId });
@@ -49,7 +49,7 @@ it("leaves nothing in the audit of entries that went with a device, nor of its s
   expect(faults()).toEqual([]);
 });
 
-it("takes of the audit with a session its name, and no entry that stays", async () => {
+it("removes a session's name from the audit, and no entry that stays", async () => {
   const { erase, told, faults } = await judged();
   await erase({ session: "marigold-s1" });
   expect(told("marigold-s1")).toEqual([]);

@@ -92,7 +92,7 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   const { core } = t.instance;
   const by = { kind: "user", id, label: email, ip: "192.0.2.77" } as const;
   await setPolicy(core, device.team.id, { captureMode: "full" } as never, by);
-  // What they called another's device stays its name, though who did it is forgotten.
+  // The name that they gave to another's device stays, but not who gave it.
   await renameDevice(core, other.team.id, other.deviceId, "the tall one", by);
   await setRole(core, device.team.id, id, "admin", by);
   const mine = await createApiToken(core, { name: "marigold nightly", teamId: device.team.id, userId: id }, by);
@@ -134,7 +134,7 @@ function cellsWith(t: TestInstance, text: string): string[] {
     .sort();
 }
 
-it("leaves no row of an account, but those that tell that somebody did something", async () => {
+it("leaves no row of an account, except those that show that somebody acted", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const [device, other] = [await t.device(), await t.device()];
@@ -178,7 +178,7 @@ it("leaves no row of an account, but those that tell that somebody did something
   planted.push("second_factors", "sso_holders", "sso_identities", "web_sessions");
   for (const table of planted) expect([table, of(table) > 0]).toEqual([table, true]);
   await erase(t, { person: id });
-  // Ids alone stay, of what was done and of what was revoked; and the account's own row, under a mark.
+  // Only ids stay, of what was done and what was revoked, and the account's own row under a mark.
   expect(cellsWith(t, id)).toEqual([
     ...["audit_events.actor_id", "audit_events.actor_label", "audit_events.detail"],
     ...["audit_events.target_id", "audit_events.target_label", "devices.person_id", "erasures.target"],
@@ -194,7 +194,7 @@ it("leaves nothing of the program that connected a device, also in the audit", a
   const { core } = t.instance;
   const { code } = await createCode(core, (await t.team()).id, COMMAND_LINE);
   const { deviceId } = await bindDevice(core, code, "1", "the tall one", "tuberose-client/1.0", "192.0.2.78");
-  // What could not be worked through may say in what words.
+  // A failure's text may quote what could not be read.
   t.rows("INSERT INTO projection_failures VALUES ('spend', 1, 1, 'cannot read tuberose') RETURNING name");
   expect(filesWith(t.directory, "tuberose")).not.toEqual([]);
   await erase(t, { device: deviceId });
@@ -203,7 +203,7 @@ it("leaves nothing of the program that connected a device, also in the audit", a
   expect(report(t).faults).toEqual([]);
 });
 
-it("leaves nothing of a person who goes on while they are erased", async () => {
+it("leaves nothing of a person who stays active while they are erased", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const device = await t.device();
@@ -225,7 +225,7 @@ it("leaves nothing of a person who goes on while they are erased", async () => {
   expect(report(t).faults).toEqual([]);
 });
 
-it("leaves who has a longer address in what the audit says, and finds a name before the end of a sentence", async () => {
+it("keeps longer addresses in the audit that contain the person's, and finds the person's before a full stop", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const device = await t.device();
@@ -285,7 +285,7 @@ it("erases a session that entries alone tell of, of the device that is named", a
   expect(report(t).faults).toEqual([]);
 });
 
-it("erases a session that came in several parts, and what came with its last is still compared", async () => {
+it("erases a session that came in several parts, and still compares what came with its last part", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const spans = Array.from({ length: 600 }, (_, i) => ({ id: `${i}` }));
@@ -305,7 +305,7 @@ it("erases a session that came in several parts, and what came with its last is 
   expect(t.count("trace_sessions")).toBe(0);
 });
 
-it("erases sealed sessions with all that lies in blocks of them, in several steps, and leaves others' alone", async () => {
+it("erases sealed sessions with their parts of blocks, in several steps, and leaves others alone", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const { core } = t.instance;
@@ -320,7 +320,7 @@ it("erases sealed sessions with all that lies in blocks of them, in several step
   await send({ sessions });
   const later = { ...core, clock: { ...core.clock, now: () => core.clock.now() + DAY_MS } };
   await sealSpans(later, Number.MAX_SAFE_INTEGER);
-  // One came anew since, and one is not sealed yet.
+  // One was sent again since it was sealed, and one is not sealed yet.
   await send({
     sessions: [{ id: "goes", outcome: "ok", spans: [{ id: "3", text: "another marigold" }, { id: "new" }] }],
   });
@@ -341,7 +341,7 @@ it("erases sealed sessions with all that lies in blocks of them, in several step
   expect([t.count("trace_spans"), t.count("trace_span_blocks")]).toEqual([0, 0]);
 });
 
-it("erases an entry of a delivery; the others are still compared, and sent again it is not recorded", async () => {
+it("erases an entry of a delivery, still compares the others, and does not record the erased one again", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const post = (text: string) =>
@@ -367,7 +367,7 @@ it("erases an entry of a delivery; the others are still compared, and sent again
   expect(report(t).faults).toMatchObject([{ deliveryId: expect.any(Number), problem: "content" }]);
 });
 
-it("makes sealed blocks anew without what was erased, and the rest reads as before", async () => {
+it("rebuilds sealed blocks without what was erased, and the rest reads as before", async () => {
   const t = await startInstance();
   const { token, deviceId } = await t.device();
   const { core } = t.instance;
@@ -398,7 +398,7 @@ it("makes sealed blocks anew without what was erased, and the rest reads as befo
   expect(report(t)).toMatchObject({ faults: [], erased: 6 });
 });
 
-it("erases a repository of a team; what comes of it later is kept, also when the record is replayed", async () => {
+it("erases a repository of a team, and keeps what comes later, also when the record is replayed", async () => {
   const { t, mine } = await twoDevices();
   await deliverAll(t, mine, "till", "crocus", 1);
   const { core } = t.instance;
@@ -428,7 +428,7 @@ it("erases a repository of a team; what comes of it later is kept, also when the
   expect(report(again).faults).toEqual([]);
 });
 
-it("makes the newest brain that is left the current one, with its entries", async () => {
+it("makes the newest remaining brain the current one, with its entries", async () => {
   const t = await startInstance();
   const team = await t.team();
   const [first, second] = [await t.device(team), await t.device(team)];
@@ -442,7 +442,7 @@ it("makes the newest brain that is left the current one, with its entries", asyn
   expect(t.rows("SELECT title FROM defects")).toEqual([{ title: expect.stringContaining("tulip") }]);
 });
 
-it("refuses what a hold keeps, naming it, until it is released", async () => {
+it("refuses to erase what a hold keeps, naming the hold, until it is released", async () => {
   const { t, team, mine } = await twoDevices();
   const { core } = t.instance;
   for (const place of [{ team: team.id }, { device: mine.deviceId }, { session: "marigold-s1" }]) {
@@ -455,14 +455,14 @@ it("refuses what a hold keeps, naming it, until it is released", async () => {
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
-it("erases a repository though a device is held that sent nothing of it, and no session of which stands in it", async () => {
+it("erases a repository although a device is held that sent nothing of it and has no session in it", async () => {
   const { t, mine, other } = await twoDevices();
   await placeHold(t.instance.core, { device: other.deviceId, reason: "a claim" }, COMMAND_LINE);
   await expect(request(t, { repo: "till" })).rejects.toThrow(/a claim/);
   await erase(t, { repo: "shop" });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   expect(filesWith(t.directory, "lavender")).toEqual(["reckon.db"]);
-  // A session that is held may have moved to where its device never sent anything else.
+  // A held session may have moved to a repository of which its device sent nothing else.
   await deliverAll(t, mine, "shop", "tulip", 20);
   t.instance.core.store.db
     .prepare("UPDATE trace_sessions SET repo_key = 'shop' WHERE device_id = ?")
@@ -470,7 +470,7 @@ it("erases a repository though a device is held that sent nothing of it, and no 
   await expect(request(t, { repo: "shop" })).rejects.toThrow(/a claim/);
 });
 
-it("goes on with an erasure that ended half done, whatever step it was at", async () => {
+it("finishes an erasure that stopped halfway, at whatever step", async () => {
   for (const steps of [0, 1, 3, 8, 15, 21]) {
     const { t, mine } = await twoDevices();
     const erasure = await request(t, { device: mine.deviceId });
@@ -483,7 +483,7 @@ it("goes on with an erasure that ended half done, whatever step it was at", asyn
     const again = await startInstance({ directory: t.directory, clock: t.clock });
     const state = () =>
       again.rows("SELECT completed_at IS NOT NULL AS done, reclaimed_at IS NOT NULL AS reclaimed FROM erasures");
-    // It answers before that is done.
+    // The server answers before that is done.
     expect(state()).toEqual([{ done: 0, reclaimed: 0 }]);
     expect((await again.get("/api/health")).status).toBe(200);
     await resumingJob.run(again.instance.core);
@@ -494,7 +494,7 @@ it("goes on with an erasure that ended half done, whatever step it was at", asyn
   }
 });
 
-it("is cut short where the instance stops, and gone on with by the next", async () => {
+it("is interrupted when the instance stops, and finished by the next", async () => {
   const { t, mine } = await twoDevices();
   await request(t, { device: mine.deviceId });
   await t.close();
@@ -533,14 +533,14 @@ it("erases again what a restored backup brings back, once, and says so", async (
   expect(filesWith(t.directory, mine.deviceId)).toContain(JOURNAL);
 });
 
-it("erases again after a restore what only the database that was replaced has on record", async () => {
+it("repeats after a restore an erasure that only the replaced database has on record", async () => {
   const { t, mine } = await twoDevices();
   const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
   await backup(t.instance.core, file, () => {});
   t.clock.advance(30 * 86_400_000);
   await request(t, { device: mine.deviceId });
   await t.close();
-  // As it is left by what is killed at once, and by earlier versions where two processes erased at a time.
+  // The journal is missing after a kill at that moment, and after earlier versions when two processes erased at a time.
   rmSync(join(t.directory, JOURNAL));
   restore(file, t.directory, "then");
   rmSync(file);
@@ -553,7 +553,7 @@ it("erases again after a restore what only the database that was replaced has on
   await again.close();
 });
 
-it("leaves nothing behind of what was not worked through yet, or comes again, while it is erased", async () => {
+it("leaves nothing of deliveries that were not derived yet, or come again, while it erases", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const device = await t.device();
@@ -577,7 +577,7 @@ it("leaves nothing behind of what was not worked through yet, or comes again, wh
   const erasure = await request(t, { session: "marigold" });
   const { rows } = t;
   let steps = 0;
-  // What is derived is looked for after every step, as often as the server itself may come to it.
+  // Derived rows are updated after every step, as often as the server itself could do it.
   for await (const step of stepsOf(core, erasure)) {
     await core.store.write(step);
     if (++steps === 3) expect((await deliver("second")).status).toBe(200);
@@ -596,7 +596,7 @@ it("leaves nothing behind of what was not worked through yet, or comes again, wh
 });
 
 it.each([{ repo: "shop" }, { session: "marigold" }])(
-  "takes all of a session that goes on after it was asked for: %o",
+  "erases all of a session that goes on after the request: %o",
   async (target) => {
     const t = await startInstance();
     const { token } = await t.device();
@@ -617,7 +617,7 @@ it.each([{ repo: "shop" }, { session: "marigold" }])(
 );
 
 it.each(["device", "person"])(
-  "takes what a %s goes on sending while it is erased, and what came while the clock was ahead",
+  "erases what a %s sends during the erasure, and what came while the clock was ahead",
   async (kind) => {
     const t = await startInstance();
     const { core } = t.instance;
@@ -641,7 +641,7 @@ it.each(["device", "person"])(
   },
 );
 
-it("lets a session's own account count again once the entries that told of it are erased, and not before", async () => {
+it("counts a session's own total again only once all entries with its usage are erased", async () => {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const post = async (path: string, json: object) => expect((await t.post(path, { token, json })).status).toBe(200);
@@ -661,7 +661,7 @@ it("lets a session's own account count again once the entries that told of it ar
   });
   await t.instance.settle();
   await erase(t, { repo: "shop", team: "Acme" });
-  // What is left tells of usage, and of no cost.
+  // The remaining entries tell usage, but no cost.
   expect(own()).toEqual([
     { repo: "desk", input: 8, nano: 0 },
     { repo: "till", input: 0, nano: 5e8 },
@@ -670,7 +670,7 @@ it("lets a session's own account count again once the entries that told of it ar
   expect(own()).toEqual([{ repo: "till", input: 100, nano: 5e8 }]);
 });
 
-it("keeps no version of a brain that was erased and comes again, and takes what is above it", async () => {
+it("does not store erased versions of a brain that come again, and stores higher ones", async () => {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const send = async (version: number, text: string) => {
@@ -686,7 +686,7 @@ it("keeps no version of a brain that was erased and comes again, and takes what 
   expect([filesWith(t.directory, "# marigold"), t.count("brain_snapshots")]).toEqual([[], 0]);
   expect(await send(5, "tulip")).toEqual({ gap: false, rollback: false });
   expect(await send(2, "marigold")).toEqual({ gap: false, rollback: true });
-  // What contradicts a version that is there is evidence as ever.
+  // A contradiction to a stored version is evidence, as always.
   expect(await send(5, "crocus")).toEqual({ gap: false, rollback: true });
   expect(t.rows("SELECT version, accepted FROM brain_snapshots ORDER BY id")).toEqual([
     { version: 5, accepted: 1 },

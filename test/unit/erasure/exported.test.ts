@@ -35,7 +35,7 @@ async function shared() {
   };
   await exported("s-ada", "Ada@Example.com", "marigold");
   await exported("s-bob", "bob@example.com", "lavender");
-  // The machine's own client tells of the session as well, under a repository.
+  // The machine's own client reports the session as well, under a repository.
   const entries = [{ seq: 1, payload: { type: "edit", sessionId: "s-ada", path: "marigold.ts" } }];
   const edited = { repoKey: "shop", sessions: [{ id: "s-ada", outcome: "ok", title: "marigold", spans: [] }] };
   expect((await t.post("/api/telemetry/ingest", { token: all.token, json: { repoKey: "shop", entries } })).status).toBe(
@@ -49,7 +49,7 @@ async function shared() {
 const faults = (t: TestInstance) => ledgerFaults(t.instance.core);
 const sessions = (t: TestInstance) => t.rows("SELECT external_id AS id FROM trace_sessions").map(({ id }) => id);
 
-it("erases what was exported in a person's name over a machine of everybody's, and nobody else's", async () => {
+it("erases what was exported in a person's name by a shared machine, and nobody else's", async () => {
   const { t, core } = await shared();
   const target = resolveTarget(core, ADA);
   expect((await planErasure(core, target)).counts).toMatchObject({ sessions: 1, spans: 1, entries: 3 });
@@ -66,7 +66,7 @@ it("erases what was exported in a person's name over a machine of everybody's, a
   expect(faults(t)).toEqual([]);
 });
 
-it("erases nothing of a person whose exported session is held", async () => {
+it("erases nothing of a person who has a held exported session", async () => {
   const { t, core } = await shared();
   const { id } = await placeHold(core, { session: "s-ada", reason: "claim" }, COMMAND_LINE);
   const target = resolveTarget(core, ADA);
@@ -75,7 +75,7 @@ it("erases nothing of a person whose exported session is held", async () => {
   expect([sessions(t), t.count("erasures")]).toEqual([["s-ada", "s-bob"], 0]);
 });
 
-it("erases it again when a backup from before is restored", async () => {
+it("repeats that after a backup from before is restored", async () => {
   const { t, core } = await shared();
   const file = join(t.directory, "before");
   await backup(core, file, () => {});
@@ -89,7 +89,7 @@ it("erases it again when a backup from before is restored", async () => {
   expect(faults(again)).toEqual([]);
 });
 
-it("leaves no address with what sessions used that ran out before", async () => {
+it("erases a person's address from the spend of sessions that ran out before", async () => {
   const { t, core } = await shared();
   await setRetention(core, "Acme", "traces", 30, COMMAND_LINE);
   await setRetention(core, "Acme", "telemetry", 30, COMMAND_LINE);
@@ -103,7 +103,7 @@ it("leaves no address with what sessions used that ran out before", async () => 
   expect(faults(t)).toEqual([]);
 });
 
-it("erases what another machine's client told of sessions that were exported in a person's name, also where it is interrupted", async () => {
+it("erases what another client reported of sessions exported in a person's name, also when it is interrupted", async () => {
   const { t, core, own, all, exported } = await shared();
   const machine = await t.device(own.team);
   const told = async (session: string, text: string) => {
@@ -116,7 +116,7 @@ it("erases what another machine's client told of sessions that were exported in 
       expect((await t.post(path, { token: machine.token, json })).status).toBe(200);
     await t.instance.settle();
   };
-  // Over everybody's token, and over that of her own machine, which goes with her.
+  // Exported with the shared token, and with that of her own machine, which is erased with her.
   await exported("s-peony", ADA.person, "peony", all);
   await exported("s-tulip-1", ADA.person, "tulip", own);
   await told("s-peony", "peony");
@@ -140,7 +140,7 @@ it("erases what another machine's client told of sessions that were exported in 
   expect(faults(t)).toEqual([]);
 });
 
-it("erases the views that others saved of who is named without an account", async () => {
+it("erases views that others saved of a person who is named without an account", async () => {
   const { t, core } = await shared();
   const [{ id: teamId }] = t.rows("SELECT id FROM teams");
   const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: teamId, role: "owner" } });
@@ -159,7 +159,7 @@ it("erases the views that others saved of who is named without an account", asyn
   expect(t.rows("SELECT name FROM saved_views")).toEqual([{ name: "bob" }]);
 });
 
-it("erases with what names no repository what agents exported, of which nothing is left to count", async () => {
+it("erases exported sessions that name no repository, so that none of their usage counts any more", async () => {
   const t = await startInstance();
   const device = await t.device();
   const { core } = t.instance;

@@ -8,7 +8,7 @@ import { examineErasures } from "../../../src/share/maintenance/findings.ts";
 import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("leaves nothing of rows that were removed in pages that SQLite had moved them away from, and the others whole", async () => {
+it("leaves nothing of removed rows in pages from which SQLite had moved them, and keeps other rows whole", async () => {
   const t = await startInstance();
   const { store } = t.instance.core;
   const add = (word: string, from: number) =>
@@ -25,23 +25,23 @@ it("leaves nothing of rows that were removed in pages that SQLite had moved them
   const before = others();
   await store.write(() => store.db.exec("DELETE FROM moved WHERE word = 'marigold'"));
   store.checkpoint();
-  // What is removed is overwritten where it lies, and not where it lay.
+  // SQLite overwrites a removed row where it lies, but not where it lay before.
   expect(filesWith(t.directory, "marigold")).toContain("reckon.db");
   expect(await store.reclaim()).toBe(true);
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   expect([others(), store.db.pragma("integrity_check", { simple: true })]).toEqual([before, "ok"]);
-  // Nor does what is written later bring anything back that was held in memory.
+  // Nor does a later write bring back pages that were held in memory.
   await add("rosemary", 900);
   store.checkpoint();
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
-it("cleans the files once whoever read from them without a pause is done, and the doctor says so meanwhile", async () => {
+it("cleans the files once a long reader is done, and the doctor says so meanwhile", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const device = await t.device();
   await deliverAll(t, device, "shop", "marigold");
-  // As Litestream does.
+  // Litestream keeps a reader open in this way.
   const reader = new Sqlite(join(t.directory, "reckon.db"));
   reader.exec("BEGIN; SELECT count(*) FROM teams");
   await eraseNow(core, { device: device.deviceId });

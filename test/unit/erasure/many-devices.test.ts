@@ -31,7 +31,7 @@ async function eraseAmong(others: number) {
   return { t, pulsed, counts, transactions: core.store.stats.transactions - before };
 }
 
-it("takes no longer for those that sent nothing of it, and misses none that told of it by a pulse alone", async () => {
+it("takes no longer for devices that sent nothing of it, and finds one that reported it by a pulse alone", async () => {
   const few = await eraseAmong(0);
   const others = 300;
   const many = await eraseAmong(others);
@@ -40,11 +40,11 @@ it("takes no longer for those that sent nothing of it, and misses none that told
   expect(filesWith(many.t.directory, "marigold")).toEqual([]);
   expect(filesWith(many.t.directory, "rosemary")).not.toEqual([]);
   expect(many.counts).toEqual(few.counts);
-  // Not even one for each: how many steps share one goes by the time they take.
+  // Less than one transaction for each: how many steps share one depends on the time they take.
   expect(many.transactions).toBeLessThan(few.transactions + others);
 });
 
-it("takes few transactions for machines of a person that sent nothing", async () => {
+it("takes few transactions for a person's machines that sent nothing", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team();
@@ -94,18 +94,18 @@ it("a night looks through a team's deliveries once, not once for each of its mac
   const { seconds, marked, left } = await nightAmong(600);
   expect(marked).not.toEqual([{ n: 0 }]);
   expect(left).toEqual([{ n: 0 }]);
-  // For each it took more than four seconds.
+  // Once for each machine took more than four seconds.
   expect(seconds).toBeLessThan(3);
 });
 
-it("a night lets others in between machines of which nothing ran out", async () => {
+it("a night lets others in while it looks at machines of which nothing ran out", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { team } = await t.device();
   const many = 500;
   core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})
     INSERT INTO devices (id, team_id, consent_version, created_at) SELECT 'dev_' || i, '${team.id}', '1', 1 FROM n`);
-  // A clock by which all that is done takes long enough to let others in.
+  // With this clock every piece of work takes long enough to let others in.
   let now = t.clock.monotonic();
   vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 10));
   for (const kind of ["telemetry", "traces"] as const) {
@@ -123,7 +123,7 @@ it("a night lets others in between machines of which nothing ran out", async () 
   }
 });
 
-it("a night looks at more machines than a call may have arguments", async () => {
+it("a night handles more machines than a call may have arguments", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { deviceId, team, token } = await t.device();
@@ -135,7 +135,7 @@ it("a night looks at more machines than a call may have arguments", async () => 
   expect(found.map(({ portion }) => portion.deviceId)).toEqual([deviceId]);
 });
 
-it("a night finds that no event is old without looking through all of the team", async () => {
+it("a night finds that no event is old without reading all of the team's events", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team();
@@ -143,7 +143,7 @@ it("a night finds that no event is old without looking through all of the team",
     INSERT INTO audit_events (at, team_id, actor_kind, actor_label, action, detail)
     SELECT ${t.clock.now()}, '${team.id}', 'user', 'ann', 'session.created', '{}' FROM n`);
   await setRetention(core, team.id, "audit", 5, COMMAND_LINE);
-  // The best of several: a first one reads what the others find in memory, and takes half of the bound by itself.
+  // The best of several. The first reads into memory what the others find there, which alone takes half of the bound.
   const nights: number[] = [];
   for (let i = 0; i < 4; i++) {
     const before = process.threadCpuUsage();
@@ -154,6 +154,6 @@ it("a night finds that no event is old without looking through all of the team",
   expect(t.rows("SELECT counts, completed_at IS NOT NULL AS done FROM erasures")).toEqual(
     nights.map(() => ({ counts: "{}", done: 1 })),
   );
-  // A walk takes more than a hundred.
+  // Reading all events takes more than a hundred.
   expect(Math.min(...nights)).toBeLessThan(60);
 });

@@ -31,11 +31,11 @@ it("erases many sessions in few transactions", async () => {
   const made = core.store.stats.transactions;
   expect(await eraseNow(core, { device: device.deviceId })).toMatchObject({ sessions: 100, spans: 100, usages: 100 });
   expect(t.rows("SELECT count(*) AS n FROM trace_sessions")).toEqual([{ n: 0 }]);
-  // Each waits for the disk; a step a transaction made twenty of a session, and one session after the other four.
+  // Each transaction waits for the disk. A step a transaction made twenty a session, one session after the other four.
   expect(core.store.stats.transactions - made).toBeLessThan(100);
 });
 
-it("looks through a machine's many sessions with others let in, and lets go exactly those that ran out", async () => {
+it("looks through a machine's many sessions while others get their turn, and removes exactly those that ran out", async () => {
   const t = await startInstance();
   const device = await t.device();
   const { core } = t.instance;
@@ -63,7 +63,7 @@ it("looks through a machine's many sessions with others let in, and lets go exac
   ]);
 });
 
-it("leaves another process that writes the lock for as long as that waits until it asks again", async () => {
+it("leaves the lock to another writing process for as long as that waits between two tries", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   await t.team({ name: "Acme" });
@@ -71,7 +71,7 @@ it("leaves another process that writes the lock for as long as that waits until 
   const other = openFile(`${t.directory}/reckon.db`);
   other.prepare("UPDATE teams SET name = name").run();
   other.close();
-  // Not after each: transactions of no time leave nobody waiting.
+  // Not after each transaction: those that take no time keep nobody waiting.
   let longest = 0;
   for (const until = performance.now() + 100; performance.now() < until; ) {
     const began = performance.now();

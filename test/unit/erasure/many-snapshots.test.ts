@@ -5,9 +5,9 @@ import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { startInstance } from "../../support/instance.ts";
 
-/** A machine sent brains for years, and a night looks through them for what ran out. */
+/** A machine sent brains for years, and a night looks for those that ran out. */
 
-/** Columns of a table, as those of a copy of a row number `n` are to be. */
+/** The column values of a table's copied row number `n`. */
 const CHANGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   brain_blobs: { id: "1000 + n", sha256: "randomblob(32)" },
   brain_manifests: {
@@ -46,7 +46,7 @@ it("looks at a thousand of them at a time", async () => {
   const stretches = [...brainErasure.snapshotsOfPortion(core, portion, false)];
   expect(stretches.map(({ length }) => length)).toEqual([1_000, 1_000, 1_000, 1_000, 1_000, 1]);
   expect(new Set(stretches.flat().map(({ id }) => id)).size).toBe(5_001);
-  // A clock by which all that is done takes long enough to let others in.
+  // With this clock every piece of work takes long enough to let others in.
   let now = t.clock.monotonic();
   vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 10));
   await setRetention(core, device.team.id, "brain", 30, COMMAND_LINE);
@@ -62,7 +62,7 @@ it("looks at a thousand of them at a time", async () => {
   expect(turns).toBeGreaterThan(core.store.stats.transactions - transactions + 5);
 });
 
-it("lets lists and contents of files go that nothing has, many at a time, and keeps what came meanwhile", async () => {
+it("removes unused lists and contents of files, many at a time, and keeps those used meanwhile", async () => {
   const { t, device, send, copy } = await sentOften(2_500);
   for (const table of ["brain_blobs", "brain_manifests"]) copy(table);
   const { core } = t.instance;
@@ -70,7 +70,7 @@ it("lets lists and contents of files go that nothing has, many at a time, and ke
   await send(2);
   let removed = 0;
   for await (const step of brainErasure.eraseUnusedFiles(core, device.team.id)) {
-    // One whose snapshot comes once it was looked at.
+    // A list whose snapshot comes after it was looked at.
     if (t.count("brain_snapshots") === 2) copy("brain_snapshots", { id: "1000", version: "3", manifest_id: "1500" });
     removed += (await core.store.write(step)).files ?? 0;
   }

@@ -41,7 +41,7 @@ async function team() {
   return { t, mine, other, key };
 }
 
-it("erases notes with the sessions that they name, whoever sent them, and what they told of others", async () => {
+it("erases the notes that name an erased session, whoever sent them, with what they told of others", async () => {
   const { t, mine, key } = await team();
   const before = { [sha("a")]: noteBy("marigold", "mine", "theirs"), [sha("b")]: noteBy("lavender", "theirs") };
   await upload(t, key.token, before);
@@ -62,7 +62,7 @@ it("erases notes with the sessions that they name, whoever sent them, and what t
   expect(t.rows("SELECT erased_by IS NOT NULL AS gone FROM deliveries WHERE mode = 'notes'")).toEqual([{ gone: 1 }]);
 });
 
-it("leaves nothing of what a note told of others where it is cut short and gone on with", async () => {
+it("leaves nothing of what a note told of others when the erasure is interrupted and continued", async () => {
   const { t, key } = await team();
   await upload(t, key.token, { [sha("a")]: noteBy("marigold", "mine", "theirs"), [sha("b")]: noteBy("b", "theirs") });
   await t.instance.settle();
@@ -78,7 +78,7 @@ it("leaves nothing of what a note told of others where it is cut short and gone 
   expect([filesWith(again.directory, sha("a")), faults(again)]).toEqual([[], []]);
 });
 
-it("erases a note of a delivery whose others stay, and one that came anew", async () => {
+it("erases one note of a delivery and keeps the others, and one that was sent again", async () => {
   const { t, mine, other, key } = await team();
   await upload(t, key.token, { [sha("a")]: noteBy("marigold", "mine"), [sha("b")]: noteBy("crocus", "x") });
   await upload(t, other.token, { [sha("b")]: noteBy("lavender", "mine") });
@@ -113,7 +113,7 @@ it("erases notes that name a person by the address that they had before, and not
   expect([commits(t), filesWith(t.directory, "ada@example.com"), faults(t)]).toEqual([[], [], []]);
 });
 
-it("erases notes that name a person in whatever case, and none that name somebody whose address is longer", async () => {
+it("erases notes that name a person in any case of letters, and none with a longer address that contains theirs", async () => {
   const { t, other, key } = await team();
   await personWith(t, other, "ann@acme.example");
   const texts = ["by ann@acme.example.org", "by joann@acme.example", "on\\nAnn@Acme.example.", "<ann@acme.example>"];
@@ -123,7 +123,7 @@ it("erases notes that name a person in whatever case, and none that name somebod
   expect([commits(t), faults(t)]).toEqual([[sha("a"), sha("b")], []]);
 });
 
-it("lets notes run out with sessions, but for those of a held one", async () => {
+it("removes notes that ran out with their sessions, except those of a held session", async () => {
   const { t, mine, key } = await team();
   await placeHold(t.instance.core, { session: "theirs", reason: "claim" }, COMMAND_LINE);
   await setRetention(t.instance.core, "Acme", "traces", 30, COMMAND_LINE);
@@ -138,7 +138,7 @@ it("lets notes run out with sessions, but for those of a held one", async () => 
   expect([commits(t), faults(t)]).toEqual([[sha("b"), sha("d")], []]);
 });
 
-it("erases a note though a device of the team is held that sent something else", async () => {
+it("erases a note although a device of the team is held that sent something else", async () => {
   const { t, mine, key } = await team();
   await upload(t, key.token, { [sha("a")]: noteBy("a", "mine") });
   await placeHold(t.instance.core, { device: (await t.device(mine.team)).deviceId, reason: "claim" }, COMMAND_LINE);

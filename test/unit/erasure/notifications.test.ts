@@ -5,7 +5,7 @@ import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasu
 import { addChannel, arrived, startSending } from "../../support/notifications.ts";
 import { startReceiver } from "../../support/receiver.ts";
 
-it("takes what was noted of a device along, sent or not, and tells that it is done", async () => {
+it("erases notices about a device, sent or not, and reports the erasure as done", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const [mine, other] = [await t.device(), await t.device()];
@@ -28,7 +28,7 @@ it("takes what was noted of a device along, sent or not, and tells that it is do
   expect(t.rows("SELECT type, data FROM notices WHERE team_id = ?", mine.team.id)).toEqual([
     { type: "erasure.done", data: expect.stringContaining('"kind":"device"') },
   ]);
-  // What waits has nothing left to tell.
+  // The waiting message has nothing left to tell.
   await expect
     .poll(() => {
       t.clock.advance(5_000);
@@ -37,7 +37,7 @@ it("takes what was noted of a device along, sent or not, and tells that it is do
     .toEqual([{ outcome: "what it told of was erased" }]);
 });
 
-it("leaves alone what was noted of repositories that an erased device never sent", async () => {
+it("keeps notices about repositories that an erased device never sent", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const mine = await t.device();
@@ -59,7 +59,7 @@ it("leaves alone what was noted of repositories that an erased device never sent
   ]);
 });
 
-it("takes of a session alone what was noted of it, and has all else told", async () => {
+it("erases only a session's own notices, and still sends all others", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const mine = await t.device();
@@ -84,14 +84,14 @@ it("takes of a session alone what was noted of it, and has all else told", async
   await expect
     .poll(() => {
       t.clock.advance(5_000);
-      // What was tried while the receiver still failed comes twice.
+      // A message that was tried while the receiver failed arrives twice.
       return [...new Set(told())].sort();
     })
     .toEqual(["Off by a cent", "erasure.done", "lavender agent"]);
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
-it("takes a person's address out of every channel, and removes one that nobody is left in", async () => {
+it("removes a person's address from every channel, and a channel that has no address left", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);
   const device = await t.device();

@@ -6,7 +6,7 @@ import { segmentRows } from "../../../src/record/telemetry/segment-rows.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
-/** What is read of a whole team is read once, of however many devices it is erased. */
+/** An erasure reads what belongs to a whole team once, however many devices it concerns. */
 
 async function tell(t: TestInstance, { token, deviceId }: TestDevice, repoKey: string, sessions = ["s-1"]) {
   const usage = (id: string) => ({ id: `${deviceId}-${id}`, input_tokens: 3, output_tokens: 4 });
@@ -21,7 +21,7 @@ async function tell(t: TestInstance, { token, deviceId }: TestDevice, repoKey: s
   expect([told.status, traced.status]).toEqual([200, 200]);
 }
 
-/** Looks that erasing takes at what lies of the whole team, or of all teams. */
+/** Counts how often an erasure reads what belongs to the whole team, or to all teams. */
 async function looksAt(t: TestInstance, request: Parameters<typeof eraseNow>[1]) {
   const { store } = t.instance.core;
   await t.instance.settle();
@@ -40,7 +40,7 @@ async function spent(t: TestInstance, { token }: TestDevice) {
   return body.groups.map(({ key, usages }: { key: string; usages: number }) => `${key} ${usages}`);
 }
 
-it("reads what a team used, sent and knows as often for the repository of 20 devices as for that of one", async () => {
+it("reads a team's usage, deliveries and brains as often for a repository of 20 devices as for that of one", async () => {
   const looks: Record<string, number>[] = [];
   for (const count of [1, 20]) {
     const t = await startInstance();
@@ -60,7 +60,7 @@ it("reads what a team used, sent and knows as often for the repository of 20 dev
   }
   const [{ entries: ofOne = 0, ...one } = {}, { entries: ofMany = 0, ...many } = {}] = looks;
   expect(many).toEqual(one);
-  // Of entries a look takes a hundred.
+  // One read takes a hundred entries.
   expect(ofMany).toBeLessThan(ofOne + 5);
 });
 
@@ -92,7 +92,7 @@ it.each([
   expect(looks[1]).toEqual(looks[0]);
 });
 
-it("finds what a session of a device used without a look at what others did", async () => {
+it("finds a device's session's usage without reading that of others", async () => {
   const t = await startInstance();
   const { source } = spendRows(t.instance.core.store).cells;
   const bound = { teamId: "", deviceId: "", repoKey: null, session: null };

@@ -9,7 +9,7 @@ import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
-it("erases a session again that a machine sends to a restored server, which knew neither", async () => {
+it("erases a session again that a machine sends to a restored server, which knew neither it nor its erasure", async () => {
   const t = await startInstance();
   const device = await t.device();
   const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
@@ -28,7 +28,7 @@ it("erases a session again that a machine sends to a restored server, which knew
   restore(file, t.directory, "then");
   rmSync(file);
   rmSync(join(t.directory, "backups"), { recursive: true });
-  // As the capture client does, whenever it is switched on: the server may have been started anew by then.
+  // The capture client may send at any time, also after the server was started again.
   await (await startInstance({ directory: t.directory, clock: t.clock })).close();
   t.clock.advance(3 * DAY_MS);
   const again = await startInstance({ directory: t.directory, clock: t.clock });

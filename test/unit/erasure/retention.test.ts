@@ -41,7 +41,7 @@ async function twice() {
   return { t, device, keep, night };
 }
 
-it("lets go what is older than its days, once a day, and keeps the sums of spend", async () => {
+it("removes what is older than its days, once a day, and keeps the sums of spend", async () => {
   const { t, keep, night } = await twice();
   const before = t.rows("SELECT sum(usages) AS usages FROM spend_cells");
   await night();
@@ -67,7 +67,7 @@ it("lets go what is older than its days, once a day, and keeps the sums of spend
   expect(await finding(t)).toMatchObject({ status: "warning" });
 });
 
-it("goes on once a clock that was ahead is right again, and tells of that run alone", async () => {
+it("continues once a clock that was ahead is right again, and reports that run alone", async () => {
   const { t, keep, night } = await twice();
   await keep(365);
   t.clock.advance(100 * DAY);
@@ -87,7 +87,7 @@ it("goes on once a clock that was ahead is right again, and tells of that run al
   expect(await finding(t)).toMatchObject({ status: "warning" });
 });
 
-it("lets nothing go by a clock that is a year ahead for a while, and catches up with one that stays", async () => {
+it("removes nothing by a clock that is a year ahead for a while, and catches up with one that stays ahead", async () => {
   const { t, keep, night } = await twice();
   await keep(100);
   await night();
@@ -137,7 +137,7 @@ it.each([
         await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for", COMMAND_LINE),
       )),
   ],
-])("counts entries that were not worked through yet before they %s", async (_, letGo) => {
+])("counts entries that were not derived yet before they %s", async (_, letGo) => {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const entries = [{ seq: 1, payload: { usage: { input_tokens: 100, output_tokens: 1 } } }];
@@ -150,7 +150,7 @@ it.each([
   expect(t.rows("SELECT input FROM spend_cells")).toEqual([{ input: 100 }]);
 });
 
-it("leaves its row alone of a delivery that nothing is left of, also where some of it went before", async () => {
+it("keeps the row of a delivery of which nothing is left, also when parts of it ran out earlier", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token } = await t.device(await t.team({ name: "Acme" }));
@@ -223,14 +223,14 @@ it("gives way to holds, and goes on once they are released", async () => {
   expect(faults(t)).toEqual([]);
 });
 
-it("ends a night that was cut short, though everything is kept for ever since", async () => {
+it("finishes an interrupted night, although everything is kept for ever since", async () => {
   const { t, device, night } = await twice();
   const { core } = t.instance;
   await setRetention(core, "Acme", "telemetry", 30, COMMAND_LINE);
   const { write } = core.store;
   let writes = 0;
   const cut = vi.spyOn(core.store, "write").mockImplementation((...all) => {
-    // The server's other jobs write when their time comes.
+    // The server's other jobs write at times of their own, so only erasure's writes count.
     if (new Error().stack?.includes("/share/erasure/") && ++writes > 2) throw new Error("cut short");
     return write.apply(core.store, all);
   });
@@ -256,7 +256,7 @@ it("ends a night that was cut short, though everything is kept for ever since", 
   expect(faults(t)).toEqual([]);
 });
 
-it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
+it("removes reads and sign-ins once no team of theirs keeps them", async () => {
   const t = await startInstance();
   const acme = await t.device(await t.team({ name: "Acme" }));
   const other = await t.team({ name: "Other" });
@@ -291,7 +291,7 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([0, 0]);
 });
 
-it("leaves what earlier deliveries brought of a session that goes on to be compared, and other sessions of a delivery", async () => {
+it("still compares what earlier deliveries brought of a session that goes on, and a delivery's other sessions", async () => {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   let spans = 0;
@@ -314,7 +314,7 @@ it("leaves what earlier deliveries brought of a session that goes on to be compa
   );
 });
 
-it("lets a session go with a label that came by itself and later", async () => {
+it("removes a session together with a label that came by itself and later", async () => {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const deliver = async (json: object) => {
@@ -329,7 +329,7 @@ it("lets a session go with a label that came by itself and later", async () => {
   expect(faults(t)).toEqual([]);
 });
 
-it("gives way to a hold that is placed while it runs, though another is released", async () => {
+it("respects a hold that is placed while it runs, although another is released", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team({ name: "Acme" });
@@ -356,7 +356,7 @@ it("gives way to a hold that is placed while it runs, though another is released
   expect(filesWith(t.directory, `of ${last}`)).not.toEqual([]);
 });
 
-it("keeps labels of no session where their device is held, or a session of it", async () => {
+it("keeps labels without a session while their device, or a session of it, is held", async () => {
   const { t, device, keep, night } = await twice();
   await keep(30);
   const { core } = t.instance;
@@ -371,7 +371,7 @@ it("keeps labels of no session where their device is held, or a session of it", 
   expect(faults(t)).toEqual([]);
 });
 
-it("looks whether a night has come without walking through all nights of all teams, nor does what was asked for", async () => {
+it("checks whether a night is due, and what was asked for, without reading all nights of all teams", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const [TEAMS, NIGHTS] = [100, 600];
@@ -398,7 +398,7 @@ it("looks whether a night has come without walking through all nights of all tea
   expect(t.rows("SELECT count(*) AS n FROM erasures WHERE requested_at = ?", t.clock.now())).toEqual([{ n: TEAMS }]);
 });
 
-it("looks through what went in earlier nights once, not once a machine, and lets others in meanwhile", async () => {
+it("reads what ran out in earlier nights once, not once a machine, and lets others in meanwhile", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const [DEVICES, EACH] = [40, 2_500];
@@ -415,7 +415,7 @@ it("looks through what went in earlier nights once, not once a machine, and lets
   t.clock.advance(3 * DAY);
   for (const kind of ["telemetry", "traces"] as const) await setRetention(core, "Acme", kind, 1, COMMAND_LINE);
   await runRetention(core, team.id);
-  // As if each of them had come so often, and gone.
+  // As if each of them had come and gone so often.
   const [{ last }] = t.rows("SELECT max(id) AS last FROM deliveries");
   for (const [table, ids] of [
     ["deliveries", ["id", "previous"]],
@@ -428,7 +428,7 @@ it("looks through what went in earlier nights once, not once a machine, and lets
       INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table} t, times ORDER BY n`);
   }
   expect(t.count("deliveries")).toBeGreaterThan(2 * DEVICES * EACH);
-  // A clock by which all that is done takes long enough to let others in.
+  // With this clock every piece of work takes long enough to let others in.
   let now = t.clock.monotonic();
   vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 10));
   let turns = 0;
@@ -448,14 +448,14 @@ it("looks through what went in earlier nights once, not once a machine, and lets
     clearImmediate(counting);
     return (user + system) / 1_000;
   };
-  // A walk through all deliveries for each machine takes more than a second.
+  // Reading all deliveries for each machine takes more than a second.
   expect(await night("traces")).toBeLessThan(700);
   expect(turns).toBeGreaterThan((2 * DEVICES * EACH) / 10_000);
   await night("telemetry");
   expect(turns).toBeGreaterThan((DEVICES * EACH) / 1_000);
 });
 
-it("looks for what many machines and people asked in few transactions, and lets all of it go", async () => {
+it("finds what many machines and people asked in few transactions, and removes all of it", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const device = await t.device();
@@ -475,11 +475,11 @@ it("looks for what many machines and people asked in few transactions, and lets 
   await runRetention(core, device.team.id);
   expect(t.rows("SELECT count(*) AS n FROM device_reads")).toEqual([{ n: 0 }]);
   expect(JSON.parse(t.rows("SELECT counts FROM erasures")[0].counts)).toEqual({ reads: 1_001 });
-  // Each waits for the disk.
+  // Each transaction waits for the disk.
   expect(core.store.stats.transactions - before).toBeLessThan(200);
 });
 
-it("looks through the labels of a machine some thousand at a time, and lets go those of no session that are old enough", async () => {
+it("reads a machine's labels some thousand at a time, and removes those without a session that are old enough", async () => {
   const { t, device, keep, night } = await twice();
   const { core } = t.instance;
   const [kept] = t.rows("SELECT max(id) AS delivery FROM deliveries WHERE kind = 'traces'");

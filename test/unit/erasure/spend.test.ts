@@ -26,7 +26,7 @@ async function spent(t: TestInstance, { token }: TestDevice, by: string, days = 
   };
 }
 
-/** The call `req_1` of the session s-1 as the capture client tells of it: by both ids of the provider. */
+/** The call `req_1` of session s-1 as the capture client reports it, with both ids of the provider. */
 const captured = {
   repoKey: "shop",
   entries: [
@@ -42,7 +42,7 @@ const captured = {
   ],
 };
 
-it("counts what was exported of a session once what the capture client told of it is erased", async () => {
+it("counts a session's exported usage once the capture client's report of it is erased", async () => {
   const t = await startInstance();
   const client = await t.device();
   const other = await t.device(client.team);
@@ -60,7 +60,7 @@ it("counts what was exported of a session once what the capture client told of i
   expect(await spent(t, other, "device")).toEqual({ usages: 2, groups: [`${other.deviceId} 200`] });
 });
 
-it("forgets what an erased repository's session said of itself, where calls of it stay that name no repository", async () => {
+it("forgets a session's own total with its erased repository, though calls without a repository stay", async () => {
   const t = await startInstance();
   const device = await t.device();
   await send(t, device, "/v1/logs", claudeLogs(claudeCall("req_1")));
@@ -72,7 +72,7 @@ it("forgets what an erased repository's session said of itself, where calls of i
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
-it.each(["repo", "session"])("keeps the figures of entries that come while their %s is erased", async (kind) => {
+it.each(["repo", "session"])("keeps the figures of entries that arrive while their %s is erased", async (kind) => {
   const t = await startInstance();
   const device = await t.device();
   const { core } = t.instance;
@@ -123,13 +123,13 @@ it("keeps the figures of entries that are counted between two transactions of an
   expect(await spent(t, device, "repo")).toEqual({ usages: 1, groups: ["shop 1000"] });
 });
 
-it("keeps what a call used in a repository that stays, though it was told of in an erased one as well", async () => {
+it("keeps a call's usage in a repository that stays, although an erased one reported it as well", async () => {
   const t = await startInstance();
   const device = await t.device();
   const call = (id: string, input_tokens: number) => ({ payload: { usage: { id, input_tokens, output_tokens: 1 } } });
   const tell = (repoKey: string, ...calls: readonly object[]) =>
     send(t, device, "/api/telemetry/ingest", { repoKey, entries: calls.map((one, i) => ({ seq: i + 1, ...one })) });
-  // As where a repository goes by another name, and what was captured is sent again.
+  // As when a repository is renamed and its records are sent again.
   await tell("acme/market", call("a", 10), call("b", 100));
   await tell("acme/shop", call("a", 10), call("b", 100), call("c", 1_000));
   await tell("acme/till", call("b", 90), call("d", 10_000));
@@ -140,7 +140,7 @@ it("keeps what a call used in a repository that stays, though it was told of in 
   expect(await spent(t, device, "repo")).toEqual({ usages: 2, groups: ["acme/till 10090"] });
 });
 
-it.each(["device", "repo"] as const)("takes with a %s what sessions used that ran out before", async (kind) => {
+it.each(["device", "repo"] as const)("erases with a %s the spend of sessions that ran out before", async (kind) => {
   const t = await startInstance();
   const mine = await t.device();
   const other = await t.device(mine.team);
@@ -164,7 +164,7 @@ it.each(["device", "repo"] as const)("takes with a %s what sessions used that ra
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
-it("names no erased person any more by what their sessions used that ran out, in sums that were asked for before either", async () => {
+it("no longer names an erased person by spend that ran out, also in sums that were asked for before", async () => {
   const t = await startInstance();
   const device = await t.device();
   const { core } = t.instance;

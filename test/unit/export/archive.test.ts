@@ -10,7 +10,7 @@ import { eraseNow } from "../../support/erasure.ts";
 import { newFolder } from "../../support/folder.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
-/** Makes an archive of a team, or a repository of it. @returns the steps of its check that do not hold */
+/** Makes an archive of a team, or of one repository. @returns the steps of its check that fail */
 async function faultsOfArchive(
   t: TestInstance,
   scope: { readonly team: string; readonly repo?: string },
@@ -96,7 +96,7 @@ it.each(["team", "repo"] as const)(
 );
 
 it.each([undefined, "till"])(
-  "makes an archive of a repository though a session of it came to be in %s",
+  "makes an archive of a repository although one of its sessions moved to %s",
   async (next) => {
     const t = await startInstance();
     const { token, team } = await t.device();

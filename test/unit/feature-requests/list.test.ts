@@ -46,7 +46,7 @@ async function walk(core: Core, filter: RequestFilter, size: number) {
 }
 
 describe("listing requests", () => {
-  it("finds a text in any case with nothing in it that stands for others, among those that nearly hold it", async () => {
+  it("finds a text in any case, without wildcards, among texts that nearly hold it", async () => {
     const core = await many(300);
     const alike = "a".repeat(4_000);
     core.store.db.prepare("UPDATE product_requests SET text = ?, context = ?").run(alike, JSON.stringify({ alike }));
@@ -71,7 +71,7 @@ describe("listing requests", () => {
       const { down, up } = await walk(core, filter, 40);
       expect(down.flat()).toEqual(every(step));
       expect(down.slice(0, -1).every((page) => page.length === 40)).toBe(true);
-      // The top page is whole again, and nothing between was left out.
+      // The top page is complete again, and nothing between was left out.
       expect(up.at(-1)).toEqual(down[0]);
       expect([...new Set(up.flat())].sort((a, b) => b - a)).toEqual(every(step));
     }
@@ -79,7 +79,7 @@ describe("listing requests", () => {
     expect((await listRequests(core, { text: "needle", status: "received" }, 40)).rows).toEqual([]);
   });
 
-  it("shows duplicates among all and by themselves, not under the status they had", async () => {
+  it("shows duplicates in the whole list and on their own, not under their earlier status", async () => {
     const core = await many(3);
     await mergeRequest(core, "req_00001", "req_00003", COMMAND_LINE);
     const found = async (filter: RequestFilter) => (await listRequests(core, filter, 10)).rows.map(number);
@@ -88,7 +88,7 @@ describe("listing requests", () => {
     expect(await found({ status: "merged" })).toEqual([1]);
   });
 
-  it("takes a cursor that is no id for none", async () => {
+  it("ignores a cursor that is no id", async () => {
     const core = await many(3);
     for (const before of ["", "x", "req_", "req_a'b", "req_\0"])
       expect((await listRequests(core, {}, 10, { before })).rows.length).toBe(3);
@@ -114,7 +114,7 @@ describe("listing requests", () => {
 describe("requests in similar words", () => {
   const texts = (...list: string[]) => list.map((text) => ({ text }));
 
-  it("come first the more rare words they share, and not at all when they share but common ones", () => {
+  it("come first the rarer the words are that they share, and not at all when they share only common ones", () => {
     const others = texts(
       "Please add a dark theme to the dashboard",
       "The search should match whole phrases",
@@ -127,7 +127,7 @@ describe("requests in similar words", () => {
     ]);
   });
 
-  it("know the same text in other capitals, and bear texts without words", () => {
+  it("match the same text in other capitals, and allow texts without words", () => {
     expect(finish(rankAlike("Export to CSV", texts("EXPORT TO csv", "?!", "")))).toEqual([{ text: "EXPORT TO csv" }]);
     expect(finish(rankAlike("?!", texts("?!", "a word here")))).toEqual([]);
     expect(finish(rankAlike("alone", []))).toEqual([]);

@@ -67,7 +67,7 @@ describe("changing a request", () => {
 });
 
 describe("merging requests", () => {
-  it("marks the duplicate and moves nothing", async () => {
+  it("marks the duplicate, and copies nothing", async () => {
     const { t, core, ids, events } = await start("one", "two");
     const [one, two] = ids as [string, string];
     await mergeRequest(core, one, two, ADA);
@@ -84,7 +84,7 @@ describe("merging requests", () => {
     expect(events().at(-1)).toMatchObject({ action: "request.unmerged", id: one, detail: { from: two } });
   });
 
-  it("goes where the other one went, and can make no circle, also when asked at the same time", async () => {
+  it("follows an earlier merge, and can make no circle, also when asked at the same time", async () => {
     const { t, core, ids } = await start("one", "two", "three");
     const [one, two, three] = ids as [string, string, string];
     await expect(mergeRequest(core, one, one, COMMAND_LINE)).rejects.toMatchObject({ status: 409 });

@@ -35,7 +35,7 @@ describe("lineAuthors", () => {
     expect(await at('---\na.ts\n  s_c9883b05a2487d::t_1 2\n{"sessions":{}}', 2)).toEqual([]);
   });
 
-  it("takes time that grows with the note and no faster", async () => {
+  it("takes time in proportion to the note's length", async () => {
     const long = 8 * 1024 * 1024;
     const started = performance.now();
     for (const note of [`a.ts\n  s_a ${"2,".repeat(long / 2)}`, "a\n".repeat(long / 2), `---\n${"[".repeat(long)}`]) {
@@ -48,7 +48,7 @@ describe("lineAuthors", () => {
 });
 
 describe("authorsOf", () => {
-  it("passes over what it does not understand, and refuses what is too much", () => {
+  it("ignores what it does not understand, and refuses what is too large", () => {
     for (const text of [
       "",
       "---",
@@ -64,7 +64,7 @@ describe("authorsOf", () => {
 });
 
 describe("isMetadataNote", () => {
-  it("holds of what Git AI writes now, and of nothing that could hold a text", () => {
+  it("accepts what Git AI writes, and no member that could hold a text", () => {
     const human = { humans: { h_31dce776f88375: { author: "Ada <ada@example.com>" } } };
     expect(isMetadataNote(noteOf({ more: human }))).toBe(true);
     const others = [

@@ -20,7 +20,7 @@ it("reads a file that is written whole, and an edit that only removes", () => {
   ]);
 });
 
-it("takes patches as they are, and keeps what else is said", () => {
+it("takes patches as they are, and keeps the other text", () => {
   const patch = "*** Begin Patch\n*** End Patch";
   expect(readEditTexts(patch)).toEqual({ texts: [], patch, rest: "" });
   expect(readEditTexts({ input: patch, dry: true })).toEqual({ texts: [], patch, rest: '{"dry":true}' });
@@ -37,4 +37,4 @@ it.each([
   [null],
   [7],
   [{ file_path: path, new_string: 7, edits: "none" }],
-])("is not taken in by %j", (input) => expect(readEditTexts(input)).toBeUndefined());
+])("does not read %j as an edit", (input) => expect(readEditTexts(input)).toBeUndefined());

@@ -32,7 +32,7 @@ describe("of metadata", () => {
     ["usage", { id: "msg_1", input_tokens: 3, cache_creation: { ephemeral_1h_input_tokens: 2 } }],
     ["usageMetadata", { promptTokenCount: 5, thoughtsTokenCount: 1 }],
     ["attributes", { "gen_ai.request.model": "gpt-5", "gen_ai.usage.input_tokens": 4 }],
-    // By it is known whether the input includes what was cached, and what was thought.
+    // Needed to tell whether the input includes cached tokens, and thinking.
     ["attributes", { "gen_ai.usage.input_tokens": 4, "gen_ai.usage.total_tokens": 9 }],
     ["attributes", [{ key: "gen_ai.usage.output_tokens", value: { intValue: "12" } }]],
   ])("%s stays", (name, value) => {
@@ -40,7 +40,7 @@ describe("of metadata", () => {
       expect(kept(kind, { [name]: value })).toEqual({ [name]: value });
   });
 
-  it("of prompts their times and how long they were stay", () => {
+  it("the times of prompts, and for how long they were stored, stay", () => {
     const prompts = [
       { at: AT, text: TEXT, chars: TEXT.length },
       { at: AT, chars: TEXT },
@@ -75,7 +75,7 @@ describe("of metadata", () => {
     expect(kept("payload", { "\u0074ext": TEXT, type: "a".repeat(200), path: "a\nb" })).toEqual({});
   });
 
-  it("everything that sessions, spans and entries are listed and counted by stays", () => {
+  it("every member by which sessions, spans and entries are listed and counted stays", () => {
     const session = {
       id: "s",
       outcome: "success",
@@ -118,7 +118,7 @@ describe("of metadata", () => {
   });
 });
 
-it("says whether text was left out, and lets others in between the elements of long lists", async () => {
+it("reports whether text was left out, and lets others in between the elements of long lists", async () => {
   let pauses = 0;
   const yieldNow = () => {
     pauses++;

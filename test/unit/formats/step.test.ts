@@ -30,10 +30,10 @@ describe("a step failed where", () => {
     [{ status: { code: 0, message: "fine" }, attributes: { exit_code: "none", "error.type": "" } }],
     [{ error: "", level: "info", output: "error: not one" }],
     [{ attributes: { exit_code: 0.5 }, is_error: "no" }],
-  ])("not where nothing says so: %j", (span) => expect(failure(span)).toBeNull());
+  ])("not where nothing says that it failed: %j", (span) => expect(failure(span)).toBeNull());
 });
 
-it("tells what was said of a failure", () => {
+it("tells what was said about a failure", () => {
   expect(failure({ status: { code: 2, message: "boom" } })?.message).toBe("boom");
   expect(failure({ error: "no route" })?.message).toBe("no route");
   const events = [{ name: "exception", attributes: { "exception.message": "bad", "exception.stacktrace": "at x" } }];
@@ -41,7 +41,7 @@ it("tells what was said of a failure", () => {
   expect(failure({ exit_code: 1 })?.message).toBeNull();
 });
 
-it("knows what a step was given and gave back by the names of many tools", () => {
+it("recognises input and output of a step by the names that many tools use", () => {
   const both = (span: object) => {
     const { input, output } = understandSpan(span as Record<string, unknown>);
     return [input, output];
@@ -54,7 +54,7 @@ it("knows what a step was given and gave back by the names of many tools", () =>
   expect(both({ input: null, output: "" })).toEqual([undefined, undefined]);
 });
 
-it("reads what a model said, in text or in messages", () => {
+it("reads what a model answered, as text or as messages", () => {
   expect(answerText(" plain ")).toBe("plain");
   expect(answerText('{"not":"messages"}')).toBe('{"not":"messages"}');
   expect(answerText([{ role: "assistant", parts: [{ type: "text", content: "one" }, { content: "two" }] }])).toBe(

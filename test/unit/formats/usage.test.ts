@@ -148,7 +148,7 @@ it("reads OpenTelemetry's attributes, whose input includes the cache, in both sp
   expect(readAttributeUsage({ "gen_ai.request.model": "m" })).toBeNull();
 });
 
-it("takes nothing out of an input that the total says is without what was cached, as Amazon Bedrock tells it", () => {
+it("takes cached tokens out of an input only if the total includes them, unlike Amazon Bedrock's", () => {
   const apart = {
     "gen_ai.usage.input_tokens": 1000,
     "gen_ai.usage.output_tokens": 50,
@@ -160,7 +160,7 @@ it("takes nothing out of an input that the total says is without what was cached
   expect(told(1050)).toMatchObject({ input: 100, context: 1000 });
 });
 
-it("takes for thought what Gemini's total has besides input and output, and of no other model", () => {
+it("counts as thinking what Gemini's total has beyond input and output, and for no other model", () => {
   const read = (model: string, total: number) =>
     readAttributeUsage({
       "gen_ai.response.model": model,
@@ -181,7 +181,7 @@ it.each([
   ["the names of before", "cache_read_input_tokens", "cache_creation_input_tokens"],
   ["Strands", "cache_read_input_tokens", "cache_write_input_tokens"],
   ["those who leave out the input", "cache_read_tokens", "cache_write_tokens"],
-])("reads what was written to a cache as %s tells it", (_, read, written) => {
+])("reads cache writes as %s reports them", (_, read, written) => {
   const attributes = {
     "gen_ai.usage.input_tokens": 1_000,
     "gen_ai.usage.output_tokens": 5,
@@ -207,7 +207,7 @@ const some = { input_tokens: 10, output_tokens: 1 };
 const idsOf = (spans: Call[]) => finish(countCalls(spans)).map(({ externalId }) => externalId);
 
 describe("of spans below each other", () => {
-  it("an agent's gives way to the model calls it sums up, behind tools too", () => {
+  it("an agent's usage gives way to the model calls that it sums up, also behind tools", () => {
     const agent = { operation: "invoke_agent" };
     expect(idsOf([span("a", null, some, agent), span("b", "a", some), span("c", "a", some)])).toEqual(["b", "c"]);
     expect(
@@ -216,53 +216,53 @@ describe("of spans below each other", () => {
     expect(idsOf([span("a", null, some, agent), span("b", "a", null)])).toEqual(["a"]);
   });
 
-  it("a call's stays beside what a tool of it started, also under LiteLLM's names", () => {
+  it("a call's usage stays beside what one of its tools started, also under LiteLLM's names", () => {
     const tool = span("t", "a", null, { operation: "execute_tool" });
     for (const operation of ["chat", "acompletion", "anthropic_messages", "aresponses"])
       expect(idsOf([span("a", null, some, { operation }), tool, span("b", "t", some)])).toEqual(["a", "b"]);
     expect(idsOf([span("a", null, some, { operation: "step" }), tool, span("b", "t", some)])).toEqual(["b"]);
   });
 
-  it("an agent's gives way to calls below spans that nobody told of, if these began in its time and used what it says", () => {
+  it("an agent's usage gives way to calls below unknown spans, if these began in its time and it sums them up", () => {
     const at = (startedAt: number, endedAt: number) => ({ startedAt, endedAt });
     const agent = (from: number, to: number, input_tokens = 20, output_tokens = 2) =>
       span("a", "x", { input_tokens, output_tokens }, { operation: "invoke_agent", ...at(from, to) });
     const strays = [span("b", "y", some, at(10, 12)), span("c", "z", some, at(15, 20))];
     expect(idsOf([agent(10, 15), ...strays])).toEqual(["b", "c"]);
     expect(idsOf([...strays, agent(0, 99, 19)])).toEqual(["b", "c"]);
-    // Whether what was cached lies within an input does not show in each call.
+    // A single call does not show whether its input includes cached tokens.
     expect(idsOf([...strays, agent(0, 99, 40)])).toEqual(["b", "c"]);
-    // It says more than they used, or one of them is of another time.
+    // The agent's sum is more than they used, or one of them is of another time.
     expect(idsOf([agent(10, 15, 41), ...strays])).toEqual(["a", "b", "c"]);
     expect(idsOf([agent(10, 15, 20, 3), ...strays])).toEqual(["a", "b", "c"]);
     expect(idsOf([agent(11, 15), ...strays])).toEqual(["a", "b", "c"]);
     expect(idsOf([agent(10, 14), ...strays])).toEqual(["a", "b", "c"]);
-    // Nothing stands above one of them; another agent's sum is no call.
+    // One of them has no parent. Another agent's sum is no call.
     expect(idsOf([agent(10, 15), span("b", null, some, at(10, 12)), strays[1] as Call])).toEqual(["a", "b", "c"]);
     expect(idsOf([agent(10, 15), { ...agent(10, 15), externalId: "d" }])).toEqual(["a", "d"]);
-    // No times are told.
+    // The calls have no times.
     expect(idsOf([agent(10, 15), span("b", "y", some), span("c", "y", some)])).toEqual(["a", "b", "c"]);
     expect(idsOf([{ ...agent(10, 15), endedAt: null }, ...strays])).toEqual(["a", "b", "c"]);
   });
 
-  it("an agent's does not give way to itself, to what stands beside it, nor to calls that are another's already", () => {
+  it("an agent's usage does not give way to itself, to spans beside it, or to calls that another agent sums up", () => {
     const at = (startedAt: number, endedAt: number) => ({ startedAt, endedAt });
     const agent = (id: string, parent: string | null, from: number, to: number) =>
       span(id, parent, some, { operation: "invoke_agent", ...at(from, to) });
-    // Its own caller begins with it, and has a parent elsewhere.
+    // The agent's caller begins with it, and has a parent elsewhere.
     const caller = span("top", "elsewhere", null, { operation: "invoke_workflow", ...at(10, 20) });
     expect(idsOf([caller, agent("a", "top", 10, 20)])).toEqual(["a"]);
     expect(idsOf([caller, agent("a", "top", 10, 20), agent("b", "top", 10, 20)])).toEqual(["a", "b"]);
-    // Nor two to one another.
+    // Nor do two callers give way to one another.
     const other = { ...caller, externalId: "other", parentId: "somewhere" };
     expect(idsOf([caller, agent("a", "top", 10, 20), other, agent("b", "other", 10, 20)])).toEqual(["a", "b"]);
-    // What is called from the same place is not called by it.
+    // A span with the same parent is not called by the agent.
     expect(idsOf([agent("a", "x", 10, 20), span("b", "x", some, at(12, 13))])).toEqual(["a", "b"]);
     expect(idsOf([agent("a", "x", 10, 20), agent("c", "x", 10, 20), span("b", "c", some, at(12, 13))])).toEqual([
       "a",
       "b",
     ]);
-    // Of agents side by side, whose calls are told of but one: these are told of once.
+    // Only one of several agents side by side reports its calls. They are counted once.
     const stray = (id: string, from: number) => span(id, "y", some, at(from, from + 1));
     for (const parent of ["x", null]) {
       const two = [agent("a", parent, 10, 20), agent("b", parent, 11, 21)];
@@ -273,11 +273,11 @@ describe("of spans below each other", () => {
       "c",
       "d",
     ]);
-    // An agent's agent, between which and it nothing is told, is the sum of the same calls.
+    // An agent within an agent, without known spans between them, sums up the same calls.
     expect(idsOf([agent("a", null, 10, 20), agent("b", "x", 11, 19), stray("c", 12)])).toEqual(["c"]);
   });
 
-  it("agents' sums are looked at in slices where each misses a parent of its own", () => {
+  it("agents' sums are compared in slices when each misses a parent of its own", () => {
     const ids = Array.from({ length: 2_000 }, (_, i) => i);
     const timed = { startedAt: 1, endedAt: 2 };
     const agents = ids.map((i) => span(`a${i}`, `x${i}`, some, { operation: "invoke_agent", ...timed }));
@@ -287,7 +287,7 @@ describe("of spans below each other", () => {
     expect(idsOf([...agents, ...strays])).toEqual(ids.map((i) => `b${i}`));
   });
 
-  it("what wraps a call gives way to it, through any number of spans without usage", () => {
+  it("a wrapper of a call gives way to it, through any number of spans without usage", () => {
     expect(idsOf([span("a", null, some), span("b", "a", null), span("c", "b", some)])).toEqual(["c"]);
   });
 
@@ -297,7 +297,7 @@ describe("of spans below each other", () => {
     ...more,
   });
 
-  it("a span that nobody calls an agent keeps its usage unless the usage below adds up to it, in all kinds together", () => {
+  it("a span that is not called an agent keeps its usage unless all kinds of usage below add up to it", () => {
     const below = [
       span("b", "a", of(10, 1)),
       span("c", "a", of(20, 2, { input_tokens_details: { cached_tokens: 5 } })),
@@ -308,12 +308,12 @@ describe("of spans below each other", () => {
     const chat = { operation: "chat" };
     expect(idsOf([span("a", null, of(30, 3), chat), span("b", "a", of(10, 1), chat)])).toEqual(["a", "b"]);
     expect(idsOf([span("a", null, of(10, 1), chat), span("b", "a", of(10, 1), chat)])).toEqual(["b"]);
-    // Of a message that several spans tell, the largest telling is what was used.
+    // When several spans report one message, the largest report counts.
     const told = [span("b", "a", of(10, 1, { id: "m" })), span("c", "a", of(10, 2, { id: "m" }))];
     expect(idsOf([span("a", null, of(10, 2)), ...told])).toEqual(["b", "c"]);
   });
 
-  it("what wraps an agent gives way to the same sum, what is called an agent to any", () => {
+  it("a wrapper of an agent gives way to an equal sum, and an agent to any", () => {
     const inner = [
       span("agent", "a", of(30, 3), { kind: "AGENT" }),
       span("b", "agent", of(10, 1)),
@@ -325,7 +325,7 @@ describe("of spans below each other", () => {
     expect(idsOf([span("a", null, of(14, 43), outer), span("b", "a", of(62, 85))])).toEqual(["b"]);
   });
 
-  it("a call counts beside what an agent did that one of its tools started", () => {
+  it("a call counts beside the work of an agent that one of its tools started", () => {
     const spans = [
       span("call", null, some, { operation: "chat" }),
       span("tool", "call", null, { kind: "tool" }),
@@ -335,11 +335,11 @@ describe("of spans below each other", () => {
     expect(idsOf(spans)).toEqual(["call", "inner"]);
   });
 
-  it("a usage with the provider's id always counts", () => {
+  it("usage with the provider's id always counts", () => {
     expect(idsOf([span("a", null, { id: "m", ...some }), span("b", "a", some)])).toEqual(["a", "b"]);
   });
 
-  it("circles and long chains end", () => {
+  it("circles and long chains come to an end", () => {
     expect(idsOf([span("a", "b", some), span("b", "a", null)])).toEqual(["a"]);
     const chain = Array.from({ length: 20_000 }, (_, i) => span(String(i), i === 0 ? null : String(i - 1), some));
     const before = process.cpuUsage().user;

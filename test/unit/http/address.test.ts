@@ -28,7 +28,7 @@ it("counts IPv6 by its /64 network, however it is spelled, and IPv4 whole", () =
   expect(quotaKey("192.0.2.1")).not.toBe(quotaKey("192.0.2.2"));
 });
 
-it("takes the networks of a site, and the sites of a provider, for one stranger each", () => {
+it("groups the networks of a site, and the sites of a provider, as one stranger each", () => {
   expect(blocksOf("2001:db8:7:1::1")).toEqual(blocksOf("2001:0db8:0007:ffff::9"));
   expect(blocksOf("2001:db8:7::1").site).not.toBe(blocksOf("2001:db8:8::1").site);
   expect(blocksOf("2001:db8:7::1").provider).toBe(blocksOf("2001:db8:8::1").provider);

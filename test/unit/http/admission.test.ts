@@ -23,7 +23,7 @@ function fill(admission: Admission): Intake[] {
 }
 
 describe("room for bodies", () => {
-  it("is there for small ones however full the server is, and for large ones again once others have left", () => {
+  it("is there for small bodies however full the server is, and for large ones again once others have left", () => {
     const admission = new Admission();
     const held = fill(admission);
     expect(held.length).toBe(16);
@@ -63,7 +63,7 @@ describe("room for bodies", () => {
     expect(second.given).toEqual(["no room"]);
   });
 
-  it("is given back while others of the same credential are still there", () => {
+  it("is given back while other bodies of the same credential remain", () => {
     const admission = new Admission();
     arriving(admission, "device", "team").intake.add(MIB);
     for (let round = 0; round < 20; round++) {
@@ -87,7 +87,7 @@ describe("room for bodies", () => {
   });
 });
 
-it("waits for a body that has only begun, and from then on for one that brings enough", () => {
+it("waits for a body that has only begun, and then only for one that makes progress", () => {
   const { intake } = arriving(new Admission(), "slow");
   intake.add(100 * KIB);
   expect([intake.hasBrought(40 * KIB), intake.hasBrought(40 * KIB)]).toEqual([true, false]);
@@ -97,10 +97,10 @@ it("waits for a body that has only begun, and from then on for one that brings e
 });
 
 describe("turns of heavy bodies", () => {
-  it("are as many as there may be, whoever leaves without one", async () => {
+  it("are limited in number, even when a body leaves without having had one", async () => {
     const admission = new Admission();
     const running = Array.from({ length: 4 }, (_, i) => arriving(admission, `running ${i}`).intake);
-    // Each has one, however often it asks: as it is inflated, and as it is read.
+    // A body keeps its turn however often it asks: when it is inflated, and when it is read.
     for (const intake of [...running, ...running]) await intake.turn();
     let isNext = false;
     const next = arriving(admission, "next")
@@ -134,7 +134,7 @@ describe("turns of heavy bodies", () => {
     first.leave();
     await b;
     expect(order.slice(4)).toEqual(["a", "c", "b"]);
-    // Of the eight of the flood that wait, the next in line comes once the others have what they wanted.
+    // Eight of the flood still wait. The next in line comes once others have had their turns.
     running[2]?.leave();
     await flood[4];
     expect(order.slice(7)).toEqual(["flood 0"]);

@@ -49,7 +49,7 @@ async function ask(path: string, method = "GET"): Promise<Response> {
 }
 
 describe("an endpoint", () => {
-  it("is given the parts of its path that vary, decoded", async () => {
+  it("is given the variable parts of its path, decoded", async () => {
     const reply = await ask("/things/a%20b/parts/%C3%A9");
     expect([reply.status, await reply.json()]).toEqual([200, { name: "a b", part: "é" }]);
     expect(
@@ -66,7 +66,7 @@ describe("an endpoint", () => {
     });
   });
 
-  it("answers piece by piece in its media type, and begins nothing for HEAD or a refusal", async () => {
+  it("answers in pieces with its media type, and begins nothing for HEAD or a refusal", async () => {
     begun = 0;
     const reply = await ask("/lines/3");
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);

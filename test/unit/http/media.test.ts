@@ -3,7 +3,7 @@ import { startInstance } from "../../support/instance.ts";
 
 const PLAIN = { headers: { "content-type": "text/plain" }, body: "channel=npm" };
 
-it("names the media types that a route takes when it gets another", async () => {
+it("names the media types that a route accepts when it gets another", async () => {
   const t = await startInstance();
   const device = await t.device();
   const form = await t.post("/api/cli/device/code", PLAIN);
@@ -15,7 +15,7 @@ it("names the media types that a route takes when it gets another", async () => 
   expect([json.status, json.body.error]).toEqual([400, "The body must be application/json."]);
 });
 
-it("names the choices of a member that has some", async () => {
+it("names the choices of a member that has a fixed set", async () => {
   const t = await startInstance();
   const answer = await t.post("/api/cli/device/code", { json: { channel: "x" } });
   expect([answer.status, answer.body]).toEqual([

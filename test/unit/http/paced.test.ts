@@ -28,7 +28,7 @@ const SENDER = `
   Promise.all(replies).then((texts) => parentPort.postMessage(texts));
 `;
 
-/** How long the first turns are drawn out, so that what is sent meanwhile waits on all sockets. */
+/** How long the first turns are prolonged, so that data waits on all sockets. */
 const HELD_MS = 20;
 
 /**
@@ -69,17 +69,17 @@ async function flood(
   }
 }
 
-// What a turn may take, and two pieces of each socket, before it is told to wait.
+// The limit of a turn, and two pieces of each socket before it is told to wait.
 const MOST = MIB + SOCKETS * 2 * 64 * 1024;
 
-it("takes little of many large bodies before others have their turn", async () => {
+it("reads little of many large bodies before others have their turn", async () => {
   const { replies, most } = await flood(async (request) => new Response(`${(await buffer(request)).length} bytes`));
   expect(replies).toHaveLength(SOCKETS);
   for (const reply of replies) expect(reply).toContain(`${BYTES} bytes`);
   expect(most).toBeLessThanOrEqual(MOST);
 });
 
-it("takes as little of those that it does not read, and lets each client read its refusal", async () => {
+it("reads as little of bodies that it discards, and lets each client read its refusal", async () => {
   const { replies, most } = await flood(async () => new Response("who are you?", { status: 401 }));
   expect(replies).toHaveLength(SOCKETS);
   for (const reply of replies) expect(reply).toMatch(/^HTTP\/1.1 401 .*who are you\?/s);

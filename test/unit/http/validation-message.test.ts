@@ -20,7 +20,7 @@ it.each<[v.GenericSchema, unknown, string]>([
   [v.pipe(v.number(), v.minValue(1)), 0, "must be at least 1"],
   [v.pipe(v.number(), v.maxValue(100)), 101, "must be at most 100"],
   [v.pipe(v.string(), v.regex(/^a$/, "must be an a")), "b", "must be an a"],
-  // Valibot's own words would repeat what was sent.
+  // Valibot's own message would repeat what was sent.
   [v.pipe(v.string(), v.regex(/^a$/)), "secret", "is not acceptable"],
 ])("of %#, says in the field's own terms what would fit", (schema, value, clause) => {
   expect(says(schema, value)).toBe(clause);

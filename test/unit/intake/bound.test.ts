@@ -5,7 +5,7 @@ import { Intake } from "../../../src/record/intake/intake.ts";
 import { digestOfSent } from "../../../src/record/sent-body/sent-body.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("stores nothing of a device whose binding ended while its body was coming", async () => {
+it("stores nothing of a device whose binding ended while its body was arriving", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token } = await t.device();

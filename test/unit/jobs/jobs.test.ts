@@ -46,12 +46,12 @@ function begin(core: Core, ...jobs: Job[]): () => Promise<void> {
   return startJobs(core, jobs);
 }
 
-/** Waits for a run to end, whose last act is to set the timer of the next. */
+/** Waits for a run to end, whose last act is to set the next timer. */
 async function isScheduled(): Promise<void> {
   while (vi.getTimerCount() === 0) await new Promise(setImmediate);
 }
 
-/** Lets timers run down until something is so. */
+/** Lets timers run down until the condition holds. */
 const poll = <T>(read: () => T) =>
   expect.poll(() => {
     vi.advanceTimersByTime(30_000);
@@ -98,7 +98,7 @@ async function expectPauses(pauses: readonly number[], tried: () => number): Pro
   await isScheduled();
 }
 
-it("goes on soon with a job that got somewhere before it failed, however often it did", async () => {
+it("repeats a job soon that made progress before it failed, however often", async () => {
   const core = start();
   let [done, tried] = [0, 0];
   onTestFinished(
@@ -117,7 +117,7 @@ it("goes on soon with a job that got somewhere before it failed, however often i
   expect(troubledJobs(core)).toMatchObject([{ tries: 6 }]);
 });
 
-it("tells once of a job that keeps failing, runs it less often, and forgets that when it works again", async () => {
+it("reports a failing job once, runs it less often, and forgets the failure when it works again", async () => {
   const core = start();
   let works = false;
   let tried = 0;

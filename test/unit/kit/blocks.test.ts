@@ -10,7 +10,7 @@ it("gives back the texts of a block", async () => {
   }
 });
 
-it("takes what unpacks to more than any block holds for damaged", () => {
+it("calls a block damaged that unpacks to more than any block holds", () => {
   const bomb = zstdCompressSync(Buffer.alloc(64 * 1024 * 1024 + 1));
   expect(bomb.length).toBeLessThan(8_192);
   expect(new BlockCache().texts(1, () => bomb)).toHaveLength(0);

@@ -21,13 +21,13 @@ describe("a bucket", () => {
     expect(buckets.take("a", 63_000, quota)).toMatchObject({ allowed: true, remaining: 19, resetSeconds: 3 });
   });
 
-  it("is not drawn from by refusals", () => {
+  it("loses nothing to refused requests", () => {
     let fullAt: number | undefined;
     for (let i = 0; i < 100; i++) fullAt = draw(fullAt, 0, quota).fullAt;
     expect(draw(fullAt, 3_000, quota).decision.allowed).toBe(true);
   });
 
-  it("never gives more than quota plus refill, never says to wait below a second, and keeps its word on waiting", () => {
+  it("never gives more than quota plus refill, never asks to wait less than a second, and allows a request after the wait", () => {
     const quotas = fc.record({
       count: fc.integer({ min: 1, max: 1_000 }),
       seconds: fc.integer({ min: 1, max: 3_600 }),

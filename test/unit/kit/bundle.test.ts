@@ -30,7 +30,7 @@ const withItem = (i: number, changed: object) => ({
 });
 
 describe("a proof bundle", () => {
-  it("goes there and back to the byte, and is a tlog-proof for other programs", () => {
+  it("survives writing and reading to the byte, and is a tlog-proof for other programs", () => {
     expect(readBundle(writeBundle(bundle))).toEqual(bundle);
     const { index, hashes, checkpoint } = parseTlogProof(writeBundle(bundle));
     expect({ index, hashes, checkpoint }).toEqual({
@@ -62,7 +62,7 @@ describe("a proof bundle", () => {
     expect(judge({ items: [] })).toEqual([]);
   });
 
-  it("proves nothing of what was altered, and says which step fails", () => {
+  it("proves nothing of an altered bundle, and says which step fails", () => {
     expect(judge({ leaf: leaf.replace("telemetry", "brain") })).toEqual(["inclusion"]);
     expect(judge({ index: 18 })).toEqual(["inclusion"]);
     expect(judge({ inclusion: log.inclusion(18) })).toEqual(["inclusion"]);
@@ -71,7 +71,7 @@ describe("a proof bundle", () => {
     expect(judge(withItem(1, { salt: Buffer.alloc(16) }))).toEqual(["item"]);
     expect(judge(withItem(1, { index: 2 }))).toEqual(["item"]);
     expect(judge(withItem(1, { path: [] }))).toEqual(["item"]);
-    // Hashed, a lone surrogate and U+FFFD are the same.
+    // Hashing cannot tell a lone surrogate from U+FFFD.
     expect(judge(withItem(2, { text: "2\0\0{}\ud800\0" }))).toEqual(["file"]);
     const forged = itemsOf(Buffer.alloc(32, 6), TEXTS);
     expect(judge({ leaf: leaf.replace(items.root, forged.root), items: forged.proofs })).toEqual(["inclusion"]);
@@ -79,7 +79,7 @@ describe("a proof bundle", () => {
     expect(judge({ index: 16, leaf: '{"n":16}', inclusion: log.inclusion(16) })).toEqual(["item", "item", "item"]);
   });
 
-  it("proves the place of an item where the leaf says how many it has, and else that it is one of them", () => {
+  it("proves an item's place if the leaf holds their number, and otherwise that it is one of them", () => {
     expect(judge(withItem(0, { count: 4 }))).toEqual(["item"]);
     const silent = leaf.replace(',"itemCount":3', "");
     const other = new TestLog().append(silent);
@@ -91,7 +91,7 @@ describe("a proof bundle", () => {
     ]);
   });
 
-  it("proves nothing under another key, and no cosignature that is not there", () => {
+  it("proves nothing under another key, and no cosignature that is missing", () => {
     expect(judge({ checkpoint: bundle.checkpoint.replace("\n40\n", "\n41\n") })).toEqual(["checkpoint"]);
     expect(judge({ checkpoint: "nothing" })).toEqual(["checkpoint"]);
     const other = new TestLog(cosignerOf("x", 9)).append(...log.leaves);
@@ -102,7 +102,7 @@ describe("a proof bundle", () => {
     expect(judge({ checkpoint: bundle.checkpoint + forged }, first)).toEqual([]);
   });
 
-  it("is refused where it is none", () => {
+  it("is refused when it is malformed", () => {
     const good = writeBundle(bundle);
     const extra = (value: unknown) =>
       good.replace(/^extra .*$/m, `extra ${Buffer.from(JSON.stringify(value)).toString("base64")}`);
@@ -132,7 +132,7 @@ describe("a proof bundle", () => {
     expect(() => writeBundle({ ...bundle, leaf: "x".repeat(1024 * 1024) })).toThrow(/fewer items/);
   });
 
-  it("is judged, whatever stands in it", () => {
+  it("is judged without an error, whatever it holds", () => {
     const good = writeBundle(bundle);
     const edit = fc.record({
       at: fc.nat({ max: good.length }),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { densestAt } from "../../../src/kit/strings.ts";
 
-/** The same function, written plainly. */
+/** The same function in its simplest form. */
 function plainly(text: string, words: readonly string[], span: number): number {
   const places = [...text.matchAll(/\p{L}+/gu)].flatMap(({ 0: word, index: at }) =>
     words.includes(word) ? [{ word, at }] : [],
@@ -29,10 +29,10 @@ it("finds the first place where most of the words stand together", () => {
   );
 });
 
-it("walks through text and words once, however many words a beginning stands for", () => {
+it("reads text and words once, however many words a prefix stands for", () => {
   const words = Array.from({ length: 60_000 }, (_, i) => `aaaa${i}`);
   const started = performance.now();
   densestAt(words.join(" "), words, 800);
-  // To look for each word by itself, and from each place at all others, takes time with the square of them.
+  // Searching for each word separately, and from each place for all others, takes quadratic time.
   expect(performance.now() - started).toBeLessThan(5_000);
 });

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { isWindows, writeFileAtomically } from "../../../src/kit/files.ts";
 import { newFolder } from "../../support/folder.ts";
 
-it.skipIf(isWindows)("writes to a device, and puts no file in its place", () => {
+it.skipIf(isWindows)("writes to a device without putting a file in its place", () => {
   const path = join(newFolder(), "nothing");
   symlinkSync("/dev/zero", path);
   writeFileAtomically(path, "text", true);

@@ -28,7 +28,7 @@ function orders(i: number): string[] {
 }
 
 describe("the bounds on a JSON text", () => {
-  it("hold exactly as deep, and as many arrays and objects, as parsing it would find", async () => {
+  it("count exactly the depth, arrays and objects that parsing would find", async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ maxDepth: 8 }), async (text) => {
         const { depth, containers } = holds(JSON.parse(text));
@@ -48,7 +48,7 @@ describe("the bounds on a JSON text", () => {
       expect(await exceeded(JSON.stringify([inside]), limits), inside.slice(0, 20)).toBeUndefined();
   });
 
-  it("end on texts that are no JSON, strings that never close and stray brackets among them", async () => {
+  it("stop at invalid JSON, unclosed strings and stray brackets among them", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: fc.constantFrom('"', "\\", "[", "]", "{", "}", ",", ":", "a") }),
@@ -62,7 +62,7 @@ describe("the bounds on a JSON text", () => {
     expect(await exceeded('{"a":'.repeat(1_300_000), LOOSE)).toBe("depth");
   });
 
-  it("know numbers, brackets and unlike objects apart, because they cost differently", async () => {
+  it("count numbers, brackets and unlike objects separately, because they cost differently", async () => {
     const limits = { depth: 64, values: 100_000, containers: 10_000, beginnings: 5_000 };
     const list = (unit: string, count: number) => `[${Array(count).fill(unit).join(",")}]`;
     expect(await exceeded(list("0", 90_000), limits)).toBeUndefined();
@@ -72,15 +72,15 @@ describe("the bounds on a JSON text", () => {
     const named = (count: number) => `{${Array.from({ length: count }, (_, i) => `"name ${i}": 0`).join(",")}}`;
     expect(await exceeded(named(4_900), limits)).toBeUndefined();
     expect(await exceeded(named(6_000), limits)).toBe("beginnings");
-    // The same few names over and over are what an honest batch looks like.
+    // An honest batch repeats the same few names.
     expect(await exceeded(list('{"a":1,"b":2}', 9_000), limits)).toBeUndefined();
   });
 
-  it("count unlike objects by what parsing them costs: new beginnings, and those too many to be remembered", async () => {
+  it("count unlike objects by the cost of parsing them: new beginnings, and more of them than are remembered", async () => {
     const limits = { ...LOOSE, beginnings: 5_000 };
     const list = (count: number, object: (i: number) => string) =>
       `[${Array.from({ length: count }, (_, i) => object(i)).join(",")}]`;
-    // As many names as are remembered, and few ways to go on from each, cost nothing however often they come.
+    // As many names as are remembered, each followed by few others, cost nothing however often they come.
     expect(
       await exceeded(
         list(60_000, (i) => `{"name ${i % 900}":{}}`),
@@ -105,14 +105,14 @@ describe("the bounds on a JSON text", () => {
         limits,
       ),
     ).toBeUndefined();
-    // The same few names in ever other orders.
+    // The same few names in ever different orders.
     expect(
       await exceeded(
         list(20_000, (i) => `{${orders(i).map((name) => `"${name}":0`)}}`),
         limits,
       ),
     ).toBe("beginnings");
-    // What is inside a member does not change how its object goes on.
+    // What a member holds does not change how its object goes on.
     expect(
       await exceeded(
         list(9_000, (i) => `{"a":{"b${i % 9}":[{}]},"c":0}`),

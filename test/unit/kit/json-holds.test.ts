@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { jsonHolds } from "../../../src/kit/json-holds.ts";
 
-/** As Python writes JSON: all beyond ASCII by its number. */
+/** JSON as Python writes it: everything beyond ASCII escaped by its number. */
 const escaped = (text: string): string =>
   JSON.stringify({ text }).replace(/[^\x20-\x7e]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
@@ -27,6 +27,6 @@ it.each([
   expect([holds(escaped("über nichts dergleichen")), holds("{}")]).toEqual([false, false]);
 });
 
-it("takes an escaped backslash for no beginning of a number", () => {
+it("does not take an escaped backslash for the start of an escape", () => {
   expect(jsonHolds("ü")(String.raw`"\\u00fc \u00e9"`)).toBe(false);
 });

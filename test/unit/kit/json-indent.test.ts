@@ -23,7 +23,7 @@ it("gives up when the layout would be longer than allowed", () => {
   expect(indentJson("[1]", 2)).toBeUndefined();
 });
 
-it("leaves as it is spelled what would become more than four times as long", () => {
+it("leaves a text as it is spelled that would become more than four times as long", () => {
   const value = { a: [1, { b: 'x "{[,:]}" \\ y' }, [], {}], c: null, "d,": true };
   expect(layOutJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
   const deep = `${"[".repeat(64)}${"0,".repeat(30_000)}0${"]".repeat(64)}`;

@@ -4,7 +4,7 @@ import { JsonScanner } from "../../../src/kit/json-scanner.ts";
 
 const DEPTH = 6;
 
-/** What the scanner makes of an object: its end, or undefined where it does not take the text. */
+/** The end of an object as the scanner finds it, or undefined where it refuses the text. */
 function skipped(text: string): number | undefined {
   const json = JsonScanner.over(text, DEPTH);
   const range = json?.skipObject(0);
@@ -57,7 +57,7 @@ const PIECES = [
 ];
 
 describe("a JSON scanner", () => {
-  it("takes only what JSON.parse takes", () => {
+  it("accepts only what JSON.parse accepts", () => {
     const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((pieces) => pieces.join(""));
     fc.assert(
       fc.property(text, (some) => {
@@ -68,7 +68,7 @@ describe("a JSON scanner", () => {
     );
   });
 
-  it("takes every object in one line that does not nest too deep", () => {
+  it("accepts every object in one line that does not nest too deep", () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: DEPTH - 2 }));
     fc.assert(
       fc.property(object, fc.constantFrom("", " "), (value, space) => {
@@ -80,10 +80,10 @@ describe("a JSON scanner", () => {
     );
   });
 
-  it("changed in one place, it takes no text that is none", () => {
+  it("accepts no invalid text after a change in one place", () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
     const change = fc.record({ at: fc.nat(), by: fc.constantFrom(...PIECES), isCut: fc.boolean() });
-    // Making the objects is what costs: each is changed in several ways.
+    // Making the objects is what costs, so each is changed in several ways.
     const changes = fc.array(change, { minLength: 5, maxLength: 5 });
     fc.assert(
       fc.property(object, changes, (value, ways) => {
@@ -105,7 +105,7 @@ describe("a JSON scanner", () => {
     expect(skipped(`{"a":${"[".repeat(DEPTH)}${"]".repeat(DEPTH)}}`)).toBeUndefined();
   });
 
-  it("reads a text of backslashes and quotes once, however they stand", () => {
+  it("reads a text of backslashes and quotes only once, however they are arranged", () => {
     const text = `{"a":"${'\\"'.repeat(500_000)}"}`;
     expect(skipped(text)).toBe(text.length);
     expect(skipped(`{"a":"${"\\\\".repeat(500_000)}`)).toBeUndefined();

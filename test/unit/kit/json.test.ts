@@ -40,7 +40,7 @@ describe("slices of JSON text", () => {
     expect(text.slice(findMember(found, "a")?.start, findMember(found, "a")?.end)).toBe("1e400");
   });
 
-  it("are none for anything but an object or array", () => {
+  it("do not exist for anything but an object or array", () => {
     for (const text of ["1", '"{}"', "null", "true"]) expect([members(text), elements(text)]).toEqual([[], []]);
   });
 });

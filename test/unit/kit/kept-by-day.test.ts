@@ -3,7 +3,7 @@ import { type Days, KeptByDay, stretchOf } from "../../../src/kit/kept-by-day.ts
 
 const WHOLE: Days = [-1_000, 30_000];
 
-/** A keeper of numbers that says how often it had to compute. */
+/** A keeper of numbers that counts how often it had to compute. */
 function keeper(maxSize = 1_000) {
   const kept = new KeptByDay<{ size: number }>(maxSize, ({ size }) => size);
   let computed = 0;
@@ -40,7 +40,7 @@ it("makes stretches that cover every day once, the same whatever is asked for", 
   expect(stretchOf(20, WHOLE)).toEqual(stretchOf(17, [10, 100]));
 });
 
-it("keeps what was computed until one of its days changes, somebody else may have changed any, or there is no room", () => {
+it("keeps a result until one of its days changes, another process may have changed any, or room runs out", () => {
   const { kept, ask } = keeper();
   expect([ask([0, 7]), ask([8, 15]), ask([0, 7]), ask([8, 15])]).toEqual(["computed", "computed", "kept", "kept"]);
   kept.change("a", 3);
@@ -58,7 +58,7 @@ it("keeps what was computed until one of its days changes, somebody else may hav
   ]);
 });
 
-it("lets go what was asked for longest ago, and keeps nothing that is larger than a tenth of all", () => {
+it("drops the result asked for longest ago, and keeps none larger than a tenth of the room", () => {
   const { ask } = keeper(100);
   for (let i = 0; i < 10; i++) expect(ask([i, i], "sum", "a", 0, 10)).toBe("computed");
   expect(ask([0, 0], "sum", "a", 0, 10)).toBe("kept");
@@ -67,7 +67,7 @@ it("lets go what was asked for longest ago, and keeps nothing that is larger tha
   expect([ask([60, 60], "sum", "a", 0, 11), ask([60, 60], "sum", "a", 0, 11)]).toEqual(["computed", "computed"]);
 });
 
-it("takes everything for changed once it cannot remember all days that did", () => {
+it("treats everything as changed once it cannot remember all changed days", () => {
   const { kept, ask } = keeper();
   ask([0, 7]);
   for (let day = 100; day <= 20_100; day++) kept.change("a", day);

@@ -28,10 +28,10 @@ it("writes nothing below its level", () => {
   expect([log.enabled("info"), log.enabled("warn")]).toEqual([false, true]);
 });
 
-it("lets no value act on a terminal when it writes for people", () => {
+it("lets no value act on a terminal in lines for people", () => {
   const { lines, log } = capture("debug", true);
   log.warn("event", { text: "\u001b[2J\nforged" });
-  // Only the colour of the line itself, at its start and end.
+  // Only the line's own colour, at its start and end.
   expect(lines[0]?.split("\u001b")).toHaveLength(3);
   expect(lines[0]?.match(/\n/g)).toHaveLength(1);
 });

@@ -50,8 +50,8 @@ const piece = fc.constantFrom(
   ],
 );
 
-it("finds the same in a file taken in pieces as in one that is not", () => {
-  // Long lines make every few of them a piece; the same structure with short ones is parsed at once.
+it("finds the same in a file read in pieces as in one read at once", () => {
+  // Lines so long that every few of them make a piece. With short lines the same file is parsed at once.
   const filler = "w".repeat(6_000);
   const long = (line: string) => (/^(?:text|code|w)/.test(line.trim()) ? line.replace(/\w+$/, filler) : line);
   fc.assert(
@@ -64,7 +64,7 @@ it("finds the same in a file taken in pieces as in one that is not", () => {
 });
 
 const KIB = 1024;
-/** What may go on for long: its opening, a line of it, its closing. */
+/** Structures that may go on for long: opening, a line within, closing. */
 const LONG: Record<string, [string, (size: number) => string, string]> = {
   fence: ["```json", (size) => '{"a":1},'.repeat(size / 8), "```"],
   tildes: ["~~~~", (size) => "y".repeat(size), "~~~~"],
@@ -75,7 +75,7 @@ const LONG: Record<string, [string, (size: number) => string, string]> = {
   quote: ["> a", (size) => `> ${"q".repeat(size)}`, ""],
   paragraph: ["a", (size) => "p".repeat(size), ""],
 };
-/** Sizes about those at which a piece ends, is cut, or is taken larger. */
+/** Sizes near those at which a piece ends, is cut, or is enlarged. */
 const size = fc.oneof(
   fc
     .tuple(fc.constantFrom(8, 16, 32, 64, 128, 256), fc.integer({ min: -24, max: 24 }))
@@ -111,7 +111,7 @@ function unbroken(markdown: string): unknown[] {
   });
 }
 
-it("comes to an end with whatever goes on for long, closed or not, and finds what stands before and behind", () => {
+it("finishes whatever goes on for long, closed or not, and finds what is before and behind", () => {
   const parsed = vi.spyOn(MarkdownIt.prototype, "parse");
   onTestFinished(() => parsed.mockRestore());
   fc.assert(
@@ -129,7 +129,7 @@ it("comes to an end with whatever goes on for long, closed or not, and finds wha
       const work = parsed.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
       expect(work).toBeLessThanOrEqual(4 * markdown.length + 256 * KIB);
       const all = unbroken(markdown);
-      // Of what goes on and on outside code and HTML only the beginning is looked at, so paragraphs may be left out.
+      // Outside code and HTML only the beginning of a very long block is read, so some paragraphs may be missing.
       const known = new Set(all.map(String));
       expect(found.filter((one) => !known.has(String(one)))).toEqual([]);
       const headings = (some: readonly unknown[]) => some.map(String).filter((one) => !one.startsWith("0"));
@@ -139,19 +139,19 @@ it("comes to an end with whatever goes on for long, closed or not, and finds wha
   );
 });
 
-it.each(["```", "~~~", "<!--", "<pre>"])("does not take a comment in what %s begins for a heading", (opening) => {
-  // Where a piece would end with an empty line.
+it.each(["```", "~~~", "<!--", "<pre>"])("does not take a comment within %s for a heading", (opening) => {
+  // An empty line is where a piece would end.
   const markdown = `${opening}\n${"w".repeat(17 * KIB)}\n\n# install\n\n## 2026-01-01\n`;
   expect(blocksOf(markdown)).toEqual([]);
 });
 
-it("reads a long file to its end that has no headings but underlined ones, or none at all", () => {
+it("reads a long file to its end that has only underlined headings, or none", () => {
   const headings = blocksOf("2026-01-01 A\n---\n".repeat(20_000));
   expect([headings.length, headings.at(-1)]).toEqual([20_000, expect.objectContaining({ level: 2, line: 39_999 })]);
   expect(blocksOf("Some words.\nMore words.\n\n".repeat(10_000))).toHaveLength(10_000);
 });
 
-it("looks only at the beginning of what goes on and on without a heading", () => {
+it("reads only the beginning of a very long block without a heading", () => {
   const blocks = blocksOf(`# A\n${"- item\n".repeat(40_000)}# B\n`);
   expect(blocks.length).toBeLessThan(10_000);
   expect(blocks.at(-1)).toMatchObject({ text: "B", line: 40_002 });

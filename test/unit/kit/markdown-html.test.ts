@@ -66,7 +66,7 @@ describe("renderMarkdown", () => {
     expect(holes(renderMarkdown(text))).toEqual([]);
   });
 
-  it("lets nothing through whatever the pieces are put together to", () => {
+  it("lets no markup through, whatever pieces are combined", () => {
     const piece = fc.constantFrom(
       ...CORPUS,
       "[",
@@ -99,7 +99,7 @@ describe("renderMarkdown", () => {
     expect(holes("<img src=x>")).not.toEqual([]);
   });
 
-  it("leads out only to web and mail addresses, and says not to pass on who reads", () => {
+  it("links only to web and mail addresses, and tells browsers not to pass on the referrer", () => {
     expect(renderMarkdown("[a](https://b.example/?x=1&y=2)")).toBe(
       '<p><a href="https://b.example/?x=1&amp;y=2" rel="noopener noreferrer nofollow">a</a></p>\n',
     );
@@ -142,7 +142,7 @@ describe("renderMarkdown", () => {
     );
   });
 
-  it("shows what is too large or nothing but markup as it is written, escaped", () => {
+  it("shows text as written, escaped, when it is too large or nothing but markup", () => {
     expect(renderMarkdown(`<b>${"word ".repeat(60_000)}`)).toMatch(/^<pre>&lt;b&gt;word/);
     for (const dense of ["[", "*a _b ", "- ", "# a\n", "a\n-\n", "1. "])
       expect(renderMarkdown(dense.repeat(40_000)), dense).toMatch(/^<pre>/);

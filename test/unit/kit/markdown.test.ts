@@ -29,7 +29,7 @@ it("cuts at headings of every level and both spellings, and nowhere else", () =>
   ]);
 });
 
-it("keeps a fence open whose end is only looked like, backticks and tildes apart", () => {
+it("keeps a fence open at a line that only resembles its end, backticks and tildes apart", () => {
   expect(sections("````\n```\n# no\n````\n# yes\n~~~\n```\n# no\n~~~\n").map(({ heading }) => heading)).toEqual([
     "",
     "yes",
@@ -81,11 +81,11 @@ it("takes neither front matter nor the end of a list for a heading", () => {
   ]);
 });
 
-it("takes a file of nothing but headings as one section", () => {
+it("reads a file of nothing but headings as one section", () => {
   expect(sections("# \n".repeat(6_000))).toHaveLength(1);
 });
 
-it("has no sections for nothing", () => {
+it("has no sections for an empty text", () => {
   expect(sections("")).toEqual([]);
   expect(sections(" \n\n")).toEqual([]);
 });

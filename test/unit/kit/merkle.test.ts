@@ -21,9 +21,9 @@ import {
 
 const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
 
-/** Roots of two or more leaves that were asked for before, by all of the leaves. */
+/** The roots of two or more leaves computed so far, by their leaves. */
 const known = new Map<string, Buffer>();
-/** MTH of RFC 6962 section 2.1, word for word, but that no tree is hashed twice. */
+/** MTH of RFC 6962 section 2.1, word for word, except that no tree is hashed twice. */
 function naiveRoot(leaves: readonly Buffer[]): Buffer {
   if (leaves.length === 0) return sha256();
   if (leaves.length === 1) return leaves[0] as Buffer;
@@ -58,7 +58,7 @@ const leaves = Array.from({ length: MAX }, (_, i) => leafHash(Buffer.from(`leaf 
 const roots = Array.from({ length: MAX + 1 }, (_, size) => naiveRoot(leaves.slice(0, size)));
 const rootAt = (size: number) => roots[size] as Buffer;
 const leafAt = (index: number) => leaves[index] as Buffer;
-/** Knows complete subtrees of a tree of `size` leaves, and no others. */
+/** Returns complete subtrees of a tree of `size` leaves, and no others. */
 const nodesOf =
   (size: number): NodeAt =>
   (level, n) => {
@@ -86,7 +86,7 @@ describe("hashing", () => {
     }
   });
 
-  it("draws salts from one stream, so that more of them begin with the fewer", () => {
+  it("draws salts from one stream, so that a longer draw begins with the shorter one", () => {
     const key = Buffer.alloc(32, 1);
     const expected = createHash("shake256", { outputLength: 160 }).update(key).digest();
     expect(saltsOf(key, 10)).toEqual(expected);
@@ -96,7 +96,7 @@ describe("hashing", () => {
 });
 
 describe("trees of up to 300 leaves", () => {
-  it("have the root of the recursion, in one go and leaf by leaf", () => {
+  it("have the root that the recursion gives, at once and leaf by leaf", () => {
     const frontier = new Frontier();
     for (let size = 0; size <= MAX; size++) {
       expect(rootOf(leaves.slice(0, size))).toEqual(rootAt(size));
@@ -134,7 +134,7 @@ describe("trees of up to 300 leaves", () => {
       }
   });
 
-  it("refuse a proof in which anything is another", () => {
+  it("refuse a proof with any part replaced", () => {
     const size = fc.integer({ min: 1, max: MAX });
     fc.assert(
       fc.property(size, fc.nat(), fc.nat(), (n, a, b) => {
@@ -171,7 +171,7 @@ describe("trees of up to 300 leaves", () => {
     );
   });
 
-  it("take nothing that is no size, index or hash", () => {
+  it("refuse invalid sizes, indexes and hashes", () => {
     const root = rootAt(1);
     for (const odd of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
       expect(verifyInclusion(odd, 1, root, [], root)).toBe(false);

@@ -39,14 +39,14 @@ describe("keysetPage", () => {
     expect(back.slice(0, 5)).toEqual([23, 22, 21, 20, 19]);
   });
 
-  it("gives the whole first page when going newer arrives at the top", () => {
+  it("gives the whole first page when going newer reaches the top", () => {
     const second = page(page(undefined).older);
     const shifted = page(second.newer, 7);
     expect(shifted.rows).toEqual([23, 22, 21, 20, 19, 18, 17]);
     expect(shifted.newer).toBeUndefined();
   });
 
-  it("is not moved by rows that arrive meanwhile", () => {
+  it("is not shifted by rows that arrive meanwhile", () => {
     const first = page(undefined);
     expect(page(first.older, 5, [...ALL, 24, 25]).rows).toEqual([18, 17, 16, 15, 14]);
   });
@@ -57,12 +57,12 @@ describe("keysetPage", () => {
 });
 
 describe("a cursor", () => {
-  it("comes back as it was", () => {
+  it("survives being written and read", () => {
     for (const key of [[1], [null, 7], [-5, Number.MAX_SAFE_INTEGER]])
       expect(readCursor(writeCursor({ towards: "newer", key }), key.length)).toEqual({ towards: "newer", key });
   });
 
-  it("that is garbage asks for the first page", () => {
+  it("that is garbage gives the first page", () => {
     const sound = writeCursor({ towards: "older", key: [1] });
     const wrong = [[0, "1"], [2, 1], [0, 1.5], [0], { 0: 0 }, [0, 1, 1], 7, [0, 1e300]].map((value) =>
       Buffer.from(JSON.stringify(value)).toString("base64url"),
@@ -74,7 +74,7 @@ describe("a cursor", () => {
     fc.assert(fc.property(fc.string(), (text) => readCursor(text, 1) === undefined || text.length > 3));
   });
 
-  it("of another list is not read as one of this", () => {
+  it("of another list is not accepted", () => {
     expect(readCursor(writeCursor({ towards: "older", key: [1, 2] }), 1)).toBeUndefined();
   });
 });

@@ -39,7 +39,7 @@ it("reads Codex's patches, which have no numbers", () => {
   ]);
 });
 
-it("passes over what is no patch, and ends with very long ones", () => {
+it("ignores what is no patch, and comes to an end with very long ones", () => {
   expect(spell("just\ntext\n-not a patch")).toEqual([]);
   const [file] = readPatch(`@@ -1 +1 @@\n${"+x\n".repeat(20_000)}`);
   expect(file?.hunks[0]?.lines.length).toBeLessThan(5_000);

@@ -8,7 +8,7 @@ it("gives every byte once, in memory of its own", () => {
     expect(bytes.length).toBe(16 + (i % 33));
     expect(bytes.buffer.byteLength).toBe(bytes.length);
   }
-  // Bytes that nobody filled would be zero more often than one in 256.
+  // Bytes that were never filled would be zero more often than one in 256.
   const all = Buffer.concat(drawn);
   expect(all.filter((byte) => byte === 0).length / all.length).toBeLessThan(0.006);
 });

@@ -41,14 +41,14 @@ describe("scanPage", () => {
     }
   });
 
-  it("comes short when its budget is spent, and says where it stopped", async () => {
+  it("returns a short page when its budget is spent, and says where it stopped", async () => {
     const first = await page(undefined, 7);
     expect([first.rows, first.stoppedAt?.at, first.left.rows]).toEqual([[35], [31], 0]);
     const full = await page(undefined, 1);
     expect([full.rows, full.stoppedAt, full.left.rows]).toEqual([[40, 39, 38], undefined, MAX_ROWS - 4]);
   });
 
-  it("goes back the way it came, and gives the first page whole at the top", async () => {
+  it("goes back the same way, and gives the whole first page at the top", async () => {
     const first = await page(undefined, 2);
     const second = await page(first.older, 2);
     const third = await page(second.older, 2);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { finish, sorted } from "../../../src/kit/slices.ts";
 
-it("puts lists of any length in the order of toSorted, equal ones as they came, and breathes in between", () => {
+it("sorts lists of any length as toSorted does, equal ones in their order, and pauses in between", () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -27,6 +27,6 @@ it("puts lists of any length in the order of toSorted, equal ones as they came, 
     compared = 0;
   }
   expect(turns).toBeGreaterThan(300);
-  // No stretch between two breaths is long.
+  // No stretch between two pauses is long.
   expect(most).toBeLessThan(20_000);
 });

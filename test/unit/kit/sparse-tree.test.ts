@@ -5,7 +5,7 @@ import { SparseTree, subtreesOf } from "../../../src/kit/sparse-tree.ts";
 
 const leaves = (count: number) => Array.from({ length: count }, (_, i) => leafHash(Buffer.from(`leaf ${i}`)));
 
-it("makes the root of the whole tree from some leaves and what lies between them", () => {
+it("computes the root of the whole tree from some leaves and the subtrees between them", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 300 }), fc.array(fc.nat(299)), (size, some) => {
       const all = leaves(size);
@@ -33,7 +33,7 @@ it("makes the root of the whole tree from some leaves and what lies between them
   );
 });
 
-it("takes no subtree that does not follow, stands askew or is none", () => {
+it("refuses a subtree that is out of order, misaligned or invalid", () => {
   const [hash] = leaves(1) as [Buffer];
   const tree = new SparseTree();
   expect(tree.append({ first: 1, level: 0 }, hash)).toBe(false);

@@ -47,7 +47,7 @@ describe("signed notes", () => {
     expect(vkeyOf(key)).toBe("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k");
   });
 
-  it("name keys by vkeys, which go there and back", () => {
+  it("name keys by vkeys, which survive writing and reading", () => {
     for (const key of [log, cosigner]) {
       const read = parseVkey(vkeyOf(key));
       expect([read.name, read.id, read.type]).toEqual([key.name, key.id, key.type]);
@@ -55,7 +55,7 @@ describe("signed notes", () => {
     }
   });
 
-  it("refuse vkeys that are none", () => {
+  it("refuse invalid vkeys", () => {
     const vkey = vkeyOf(log);
     const [name, id, key] = vkey.split("+") as [string, string, string];
     for (const bad of ["", "+", vkey.slice(1), vkey.slice(0, -4), `${name} ${id} ${key}`, `${vkey} `, `${vkey}\n`])
@@ -66,7 +66,7 @@ describe("signed notes", () => {
     expect(() => noteKey("a+b", ED25519, log.publicKey)).toThrow(problem(/no plus/));
   });
 
-  it("pass over signatures of others, and refuse a false one of a known key", () => {
+  it("ignore signatures of unknown keys, and refuse a false one of a known key", () => {
     const text = "a\n\nb\n";
     const signed = signNote(text, log) + signatureLine(text, cosigner, 1_700_000_000_999);
     const note = parseNote(signed);
@@ -111,7 +111,7 @@ describe("signed notes", () => {
     expect(() => verifiedBy(short, [cosigner])).toThrow(problem(/./));
   });
 
-  it("refuse what is no note, whatever it is", () => {
+  it("refuse malformed notes", () => {
     const good = signNote("text\n", log);
     const line = good.split("\n").at(-2) as string;
     for (const bad of [
@@ -165,7 +165,7 @@ describe("checkpoints", () => {
     expect(openCheckpoint(signNote(checkpointText({ ...head, origin: `${log.name}/2` }), log), log).size).toBe(3);
   });
 
-  it("are refused where their text is of another form", () => {
+  it("are refused when their text has another form", () => {
     const [origin, , root] = text.split("\n");
     for (const size of ["", "03", "-1", "3.0", " 3", "3 ", "1e3", "0x3", "9007199254740992", "99999999999999999999"])
       expect(() => parseCheckpointText(`${origin}\n${size}\n${root}\n`)).toThrow(problem(/tree size/));
@@ -195,7 +195,7 @@ describe("proof files", () => {
     );
   });
 
-  it("are refused where they are of another form", () => {
+  it("are refused when they have another form", () => {
     const good = writeTlogProof({ extra: Buffer.from("x"), index: 7, hashes, checkpoint });
     for (const [from, to] of [
       ["@v1", "@v2"],

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { hasUnseen, misleadingSign, visible, withoutMisleading } from "../../../src/kit/escape-invisible.ts";
 
-it("spells out what cannot be seen and leaves all else as it is", () => {
+it("spells out invisible characters and leaves all else as it is", () => {
   for (const [text, seen] of [
     ["gpj\u202e.md", "gpj⟨U+202E⟩.md"],
     ["a\u200bb\u0000c\u2028", "a⟨U+200B⟩b⟨U+0000⟩c⟨U+2028⟩"],
@@ -14,7 +14,7 @@ it("spells out what cannot be seen and leaves all else as it is", () => {
   }
 });
 
-it("leaves out of a name what misleads, and not the joiners that scripts and emoji need", () => {
+it("removes misleading characters from a name, but not the joiners that scripts and emoji need", () => {
   for (const [name, left] of [
     ["Ada \u202erekcah", "Ada rekcah"],
     ["a\u200bb\u200dc", "abc"],
@@ -25,7 +25,7 @@ it("leaves out of a name what misleads, and not the joiners that scripts and emo
     expect(withoutMisleading(name)).toBe(left);
 });
 
-it("leaves nothing in a name for which it would be refused where people type it", () => {
+it("leaves no character in a name for which the same name would be refused as input", () => {
   const signs = fc.constantFrom(
     "a",
     "م",

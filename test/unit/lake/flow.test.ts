@@ -119,7 +119,7 @@ it("brings sealed entries, spend, sessions and errors to a directory, equal to w
   });
 });
 
-it("lets the permissions of its directory alone say who may ask it, though the program's own files are nobody else's", async () => {
+it("leaves access to the permissions of the lake's directory, though the program's own files are private", async () => {
   const before = process.umask(0o077);
   onTestFinished(() => void process.umask(before));
   const { t, lake } = await started();
@@ -131,7 +131,7 @@ it("lets the permissions of its directory alone say who may ask it, though the p
   expect(statSync(lake).mode & 0o777).toBe(0o700);
 });
 
-it("holds what it says: what was delivered just before is worked through first", async () => {
+it("holds what it claims: deliveries from just before are derived first", async () => {
   const { t, lake } = await started();
   const device = await t.device();
   await flowAll(t);
@@ -142,7 +142,7 @@ it("holds what it says: what was delivered just before is worked through first",
   await expectAsPages(t, lake, device.team.id);
 });
 
-it("writes anew only the days that something changed of", async () => {
+it("writes only the days anew in which something changed", async () => {
   const { t, lake } = await started();
   const device = await t.device();
   await sendEntries(t, device);
@@ -174,7 +174,7 @@ it("writes anew only the days that something changed of", async () => {
   expect(changed).toEqual([expect.stringMatching(/^spend\/team=\w+\/day=2026-11-18\/\w+\.parquet$/)]);
   await expectAsPages(t, lake, device.team.id);
 
-  // Prices that change concern all that was spent, and nothing else.
+  // Changed prices concern all spend, and nothing else.
   writeFileSync(
     join(t.directory, "prices.json"),
     JSON.stringify({ date: "2026-11-21", models: { "acme-local-70b": { input: 2, output: 3 } } }),
@@ -185,7 +185,7 @@ it("writes anew only the days that something changed of", async () => {
   expect([ours.length > 0, sum(ours, "unpriced_tokens")]).toEqual([true, 0]);
 });
 
-it("has what was spent at the prices of now, where they changed and changed back while it was written", async () => {
+it("holds spend at the present prices, though they changed and changed back while it was written", async () => {
   const lake = newFolder();
   const model = "acme-local-70b";
   let days = 0;
@@ -194,7 +194,7 @@ it("has what was spent at the prices of now, where they changed and changed back
     mkdirSync(dirname(join(lake, path)), { recursive: true });
     writeFileSync(join(lake, path), await buffer(request));
     const prices = join(t.directory, "prices.json");
-    // Some days are written at once: those that follow the first have a price, and those that follow the fifth none again.
+    // Some days are written at once: those after the first have a price, and those after the fifth have none again.
     if (path.startsWith("spend/") && ++days === 1)
       writeFileSync(prices, JSON.stringify({ date: "2026-11-21", models: { [model]: { input: 2, output: 3 } } }));
     else if (days === 5) rmSync(prices);
@@ -214,7 +214,7 @@ it("has what was spent at the prices of now, where they changed and changed back
   expect(lakeStatus(t.instance.core)?.waiting.days).toBe(0);
 });
 
-it("takes out what is erased: an erased person is in no object, and the plan names the lake", async () => {
+it("removes what is erased: an erased person is in no object, and the plan names the lake", async () => {
   const { t, lake } = await started();
   const ada = await t.device();
   const grace = await t.device(ada.team);
@@ -240,7 +240,7 @@ it("takes out what is erased: an erased person is in no object, and the plan nam
   await expectAsPages(t, lake, ada.team.id);
 });
 
-it("takes out what ran out", async () => {
+it("removes what ran out", async () => {
   const { t, lake } = await started();
   const device = await t.device();
   await sendEntries(t, device);
@@ -254,12 +254,12 @@ it("takes out what ran out", async () => {
   await expectAsPages(t, lake, device.team.id);
 });
 
-it("knows what it put though it was killed before it could say so, when that is erased meanwhile", async () => {
+it("removes an object after an erasure, though the process was killed before it noted the object", async () => {
   const { t, lake } = await started();
   const device = await t.device();
   await sendEntries(t, device, { text: "zebrafish" });
   await flowAll(t);
-  // As if the process had ended between the object and the word that it is there.
+  // As if the process had ended after it wrote the object and before it noted that.
   await t.instance.core.store.write(() => {
     t.instance.core.store.db.exec("UPDATE lake_objects SET written_at = NULL; UPDATE lake_places SET last_block = 0");
   });
@@ -269,7 +269,7 @@ it("knows what it put though it was killed before it could say so, when that is 
   expect((await lakeText(lake)).includes("zebrafish")).toBe(false);
 });
 
-it("waits for a lake that cannot be reached, while the service is well, and goes on where it was", async () => {
+it("waits for a lake that cannot be reached, while the service is healthy, and continues from there", async () => {
   const { t, lake } = await started();
   const device = await t.device();
   await sendEntries(t, device);
@@ -284,7 +284,7 @@ it("waits for a lake that cannot be reached, while the service is well, and goes
   rmSync(lake);
   mkdirSync(lake);
 
-  // Nobody has what was there: it is found missing and comes again.
+  // The objects are gone from there: a check finds them missing, and they are written again.
   const found = await checkLake(t.instance.core, true);
   expect(found.missing.length).toBeGreaterThan(0);
   await flowAll(t);
@@ -307,7 +307,7 @@ async function filled() {
   return { core: t.instance.core, lake, block };
 }
 
-it("tells and mends what is not as it was put, and leaves alone what others put there", async () => {
+it("reports and mends objects that are not as they were written, and leaves others' alone", async () => {
   const { core, lake, block } = await filled();
   const shard = lakeStatus(core)?.shard as string;
   const stray = block.replace(/block-\d+/, "block-999");
@@ -321,14 +321,14 @@ it("tells and mends what is not as it was put, and leaves alone what others put 
   expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
 });
 
-it("compares all that is noted, however much that is", async () => {
+it("compares all noted objects, however many there are", async () => {
   const { core } = await filled();
   core.store.db.exec(`INSERT INTO lake_objects (path, rows, bytes, written_at)
     WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 4500) SELECT 'spend/team=x/day=2026-01-01/' || i || '.parquet', 1, 1, 1 FROM n`);
   expect((await checkLake(core, false)).missing).toHaveLength(4_500);
 });
 
-it("has after a restore what the restored database says, also where that makes files as large as before", async () => {
+it("matches the restored database after a restore, also where files have the same size as before", async () => {
   const { t, lake } = await started();
   const { token, team } = await t.device();
   const publish = (status: string, version: number) =>
@@ -360,13 +360,13 @@ it("has after a restore what the restored database says, also where that makes f
   expect(await open()).toEqual([true]);
 });
 
-it("takes nothing for unknown that the server takes away while it is looked", async () => {
+it("does not call an object unknown that the server removes during a check", async () => {
   const { core, lake, block } = await filled();
   const sql = rows(core.store);
   const after = sql.after.all.bind(sql.after);
   let looks = 0;
   vi.spyOn(sql.after, "all").mockImplementation((...of: Parameters<typeof after>) => {
-    // Once it was seen there: what is noted is read before and afterwards.
+    // The second look comes after it was seen: notes are read both before and after.
     if (++looks === 2) {
       rmSync(join(lake, block));
       sql.drop.run(block);
@@ -411,7 +411,7 @@ it("has a folder for what is dated before 1970, or not at all, and one for what 
   await expectAsPages(t, lake, team.id);
 });
 
-it("brings all to another place once it is named", async () => {
+it("writes everything to another place once that is set", async () => {
   const { t, lake } = await started();
   const device = await t.device();
   await sendEntries(t, device);
@@ -426,7 +426,7 @@ it("brings all to another place once it is named", async () => {
   await again.close();
 });
 
-it("makes files in a thread of its own where there are none for bodies, byte for byte the same", async () => {
+it("makes files in a thread of its own where bodies have none, byte for byte the same", async () => {
   const { t, lake } = await started({ workers: "1" });
   const device = await t.device();
   await sendEntries(t, device);
@@ -446,14 +446,14 @@ it("makes files in a thread of its own where there are none for bodies, byte for
   await again.close();
 });
 
-it.skipIf(process.getuid?.() === 0)("says when it may not write there", async () => {
+it.skipIf(process.getuid?.() === 0)("says when it may not write to its directory", async () => {
   const { t, lake } = await started();
   await sendEntries(t, await t.device());
   chmodSync(lake, 0o500);
   await expect(flowAll(t)).rejects.toThrow("EACCES");
 });
 
-it("writes nothing beside a disk that is not mounted, and takes away what was erased once it is, or writes all anew", async () => {
+it("writes nothing where a disk is not mounted, and then removes what was erased, or writes all anew", async () => {
   const { t, lake } = await started();
   const { core } = t.instance;
   const device = await t.device();

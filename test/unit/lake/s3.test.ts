@@ -29,7 +29,7 @@ async function bucket(
   return { t, tries, objects };
 }
 
-it("ends a turn though S3 is busy, breaks off, or cuts its answers short, each object once", async () => {
+it("finishes a turn though S3 is busy, disconnects, or cuts answers short, each object once", async () => {
   let asked = 0;
   const { t, objects } = await bucket((_request, response, tries) => {
     if (tries > 1) return false;
@@ -52,7 +52,7 @@ it("ends a turn though S3 is busy, breaks off, or cuts its answers short, each o
   expect(await checkLake(core, false)).toMatchObject({ objects: objects.size, missing: [], unknown: [] });
 });
 
-it("gives up for this turn what S3 keeps refusing, after four tries", async () => {
+it("gives up for this turn, after four tries, what S3 keeps refusing", async () => {
   const { t, tries } = await bucket((_request, response) => {
     response.writeHead(503).end(error("SlowDown"));
     return true;
@@ -78,7 +78,7 @@ it("waits for S3 no longer than the server runs", async () => {
   expect(await ended).toBe("AbortError");
 });
 
-it("lists a bucket in which others have names as long as S3 takes them", async () => {
+it("lists a bucket in which others' names are as long as S3 allows", async () => {
   const others = Array.from({ length: 500 }, (_, i) => encodeURIComponent("€".repeat(330) + i));
   const { t, objects } = await bucket((request, response) => {
     if (request.method !== "GET") return false;
@@ -93,7 +93,7 @@ it("lists a bucket in which others have names as long as S3 takes them", async (
   expect(await checkLake(t.instance.core, false)).toMatchObject({ objects: objects.size, missing: [], unknown: [] });
 });
 
-it("reads a list that is nothing but beginnings once", async () => {
+it("reads a list of nothing but prefixes once", async () => {
   let isHostile = false;
   const { t, objects } = await bucket(({ method }, response) => {
     const answers = isHostile && method === "GET";
@@ -145,7 +145,7 @@ it.each([
   await expect(flow(t.instance.core)).rejects.toThrow(advice);
 });
 
-it("tells of wrong credentials though there is nothing to put", async () => {
+it("reports wrong credentials although nothing is to be written", async () => {
   let isRefused = false;
   const { t } = await bucket((_request, response) => {
     if (isRefused) response.writeHead(403).end(error("InvalidAccessKeyId"));
@@ -157,7 +157,7 @@ it("tells of wrong credentials though there is nothing to put", async () => {
   await expect(flow(t.instance.core)).rejects.toThrow("RECKON_LAKE_ACCESS_KEY_ID");
 });
 
-it("does without the right to list", async () => {
+it("works without the right to list", async () => {
   const { t, objects } = await bucket(({ method }, response) => {
     if (method === "GET") response.writeHead(403).end(error("AccessDenied"));
     return method === "GET";
@@ -167,7 +167,7 @@ it("does without the right to list", async () => {
   expect(objects.size).toBe(1);
 });
 
-it("neither writes nor takes away where a bucket was emptied, until it is repaired", async () => {
+it("neither writes nor removes after a bucket was emptied, until it is repaired", async () => {
   const { t, objects } = await bucket(() => false);
   const device = await t.device();
   await sendEntries(t, device);
@@ -192,7 +192,7 @@ it("says which service does not answer", async () => {
   await expect(flow(t.instance.core)).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+: ECONNRESET$/);
 });
 
-it("puts once more what a repair found missing while blocks were on their way", async () => {
+it("writes again what a repair found missing while blocks were being written", async () => {
   let lost = "";
   const { t, objects } = await bucket(async ({ method, url }) => {
     if (method === "PUT" && url?.includes("/entries/") && lost !== "") {
@@ -215,7 +215,7 @@ it("puts once more what a repair found missing while blocks were on their way", 
   expect([...objects.keys()]).toContain(first);
 });
 
-it("leaves what was unknown and was put while a repair was under way", async () => {
+it("keeps an object that was unknown and then written during a repair", async () => {
   let isFirst = true;
   const { t, objects } = await bucket(async ({ method }) => {
     if (method === "DELETE" && isFirst) {

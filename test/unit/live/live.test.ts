@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { follow } from "../../../src/platform/live/live.ts";
 import { startInstance } from "../../support/instance.ts";
 
-/** Streams whose half seconds the test lets pass. */
+/** Streams whose half-second ticks the test controls. */
 async function begin() {
   const t = await startInstance();
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
@@ -17,7 +17,7 @@ async function begin() {
   return { t, core, open };
 }
 
-it("says every fifteen seconds that it lives, and ends after an hour", async () => {
+it("sends a sign of life every fifteen seconds, and ends after an hour", async () => {
   const { open } = await begin();
   const stream = open(() => "1.0");
   expect(await stream?.next()).toEqual({ done: false, value: "retry: 3000\nid: 1.0\n\n" });
@@ -27,13 +27,13 @@ it("says every fifteen seconds that it lives, and ends after an hour", async () 
     expect(await beat).toEqual({ done: false, value: ":\n\n" });
   }
   await vi.advanceTimersByTimeAsync(3_600_000);
-  // What was left unread is said before the end.
+  // Events that were not read yet come before the end.
   expect((await stream?.next())?.value).toBe(":\n\n");
   expect((await stream?.next())?.done).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("tells a slow reader of the last change alone, and ends with what it follows", async () => {
+it("sends a slow reader only the last change, and ends with what it follows", async () => {
   const { open } = await begin();
   let state: string | undefined = "1";
   const stream = open(() => state);
@@ -48,7 +48,7 @@ it("tells a slow reader of the last change alone, and ends with what it follows"
   expect((await stream?.next())?.done).toBe(true);
 });
 
-it("ends where the state cannot be read, and gives its place back", async () => {
+it("ends when the state cannot be read, and frees its place", async () => {
   const { open } = await begin();
   const failing = open(() => {
     throw new Error("no store");
@@ -58,7 +58,7 @@ it("ends where the state cannot be read, and gives its place back", async () => 
   expect([1, 2, 3, 4, 5].map(() => open(() => "1") !== undefined)).toEqual([true, true, true, true, false]);
 });
 
-it("has room for so many of all, and for none once the instance stops", async () => {
+it("has a limited number of places, and none once the instance stops", async () => {
   const { t, open } = await begin();
   const all = Array.from({ length: 201 }, (_, i) => open(() => "1", `person ${Math.floor(i / 4)}`));
   expect(all.filter((stream) => stream !== undefined).length).toBe(200);

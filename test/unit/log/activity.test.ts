@@ -16,7 +16,7 @@ const sessions = (t: TestInstance, { token }: TestDevice, ...ids: string[]) =>
     json: { sessions: ids.map((id) => ({ id, outcome: "success", spans: [] })) },
   });
 
-/** What the days ought to say, counted from the deliveries themselves. */
+/** What the days should hold, counted from the deliveries themselves. */
 const recount = (t: TestInstance) =>
   t.rows(
     `SELECT team_id, kind, received_at / 86400000 AS day, count(*) AS deliveries, sum(items) AS items,
@@ -49,7 +49,7 @@ describe("activity", () => {
     expect(days(t)).toEqual(recount(t));
   });
 
-  it("is as it was when a delivery turns out to change nothing", async () => {
+  it("stays the same when a delivery changes nothing", async () => {
     const t = await startInstance();
     const device = await t.device();
     await sessions(t, device, "s-1");

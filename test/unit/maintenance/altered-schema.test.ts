@@ -6,7 +6,7 @@ import { firstSchemaDirectory } from "../../support/older.ts";
 const schemaFound = async ({ instance }: TestInstance) =>
   (await examine(instance.core)).find(({ check }) => check === "schema");
 
-it("finds nothing in a database as it was made, brought here from an older schema, or with what does nothing by itself", async () => {
+it("finds nothing in a new database, in one upgraded from an older schema, or in additions that do nothing by themselves", async () => {
   for (const directory of [undefined, await firstSchemaDirectory()]) {
     const t = await startInstance(directory === undefined ? {} : { directory });
     expect(await schemaFound(t)).toMatchObject({ status: "ok" });

@@ -34,7 +34,7 @@ it("copies one instant while the same process goes on writing", async () => {
   rmSync(file);
 });
 
-it("is not made with a key that came meanwhile, with which no server would start on it", async () => {
+it("is not made with a key that appeared meanwhile, with which no server would start", async () => {
   const t = await startInstance();
   const file = join(t.directory, "..", `${t.directory.split("/").at(-1)}.backup`);
   const rotate = once(() => execFileSync(process.execPath, [MAIN, "key", "rotate", "--data", t.directory]));
@@ -51,7 +51,7 @@ it("is not made with a key that came meanwhile, with which no server would start
   rmSync(file);
 });
 
-it("is made of a database that was a backup itself, and put in place as it was", async () => {
+it("can be made of a database that was itself a backup, and restored unchanged", async () => {
   const t = await startInstance();
   t.instance.core.store.db.exec("CREATE TABLE backup_files (name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT");
   t.instance.core.store.db.exec("CREATE TABLE backup_facts (made_at TEXT NOT NULL) STRICT");

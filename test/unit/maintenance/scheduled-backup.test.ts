@@ -9,7 +9,7 @@ import { newFolder } from "../../support/folder.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { MAIN } from "../../support/program.ts";
 
-// The process that makes one is started as the program itself is.
+// The backup's process is started as the program itself is.
 beforeEach(() => {
   const [, entry] = process.argv;
   process.argv[1] = MAIN;
@@ -18,7 +18,7 @@ beforeEach(() => {
   });
 });
 
-/** Goes on although another supervisor of it was stopped. */
+/** Continues although another supervisor of it was stopped. */
 const patient = { ...backupJob, everyMs: 1, stop: () => {} };
 const settings = { backupEvery: "24h", backupKeep: "2" };
 const run = (t: TestInstance) => backupJob.run(t.instance.core);
@@ -38,7 +38,7 @@ describe("scheduled backups", () => {
     await delivered(t);
     const { core } = t.instance;
     const making = run(t);
-    // Its process is started and says nothing before this one gets a turn.
+    // The process is started, and writes nothing before this one gets a turn.
     await expect.poll(() => t.log.some((line) => line.includes("backup_begun")), { interval: 1 }).toBe(true);
     expect(scheduledBackups(core)).toMatchObject({ begunAt: t.clock.now(), kept: [] });
     await making;
@@ -77,7 +77,7 @@ describe("scheduled backups", () => {
     expect(readdirSync(t.directory)).not.toContain("backups");
   });
 
-  it("that do not verify are not counted, take nothing away, and are told of until one does", async () => {
+  it("that do not verify do not count, remove no earlier one, and are reported until one does", async () => {
     const t = await startInstance({ settings: { ...settings, backupKeep: "1" } });
     await delivered(t);
     await run(t);
@@ -106,7 +106,7 @@ describe("scheduled backups", () => {
     expect(kept(t)).toEqual([name(23, "08-01-00-000")]);
   });
 
-  it("cut short by the end of the server leave nothing that has a name, and the next start removes the rest", async () => {
+  it("that the server's end interrupts leave nothing under a final name, and the next start removes the rest", async () => {
     const t = await startInstance({ settings });
     const cut = Promise.resolve(run(t)).catch(String);
     await expect.poll(() => readdirSync(t.directory)).toContain("backups");
@@ -122,7 +122,7 @@ describe("scheduled backups", () => {
     expect(kept(next)).toEqual(["mine.db", name(21)]);
   });
 
-  it("go to a directory of their own, which must be there, and neither wait for those of the future nor go before them", async () => {
+  it("use a directory that must exist, and neither wait for nor replace backups dated in the future", async () => {
     const folder = newFolder();
     const place = join(folder, "disk");
     const t = await startInstance({ settings: { ...settings, backupDir: place } });
@@ -139,7 +139,7 @@ describe("scheduled backups", () => {
     expect(readdirSync(place).sort()).toEqual([name(21), name(22)]);
   });
 
-  it("take no other database's away, as an empty one would that was made because a disk was not mounted", async () => {
+  it("remove none of another database, such as an empty one made while a disk was not mounted", async () => {
     const folder = newFolder();
     const mine = { ...settings, backupKeep: "1", backupDir: folder };
     const t = await startInstance({ settings: mine });

@@ -45,7 +45,7 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
   },
 );
 
-it("tells of a hash of 256 leaves that is kept, and is not theirs", async () => {
+it("finds a stored hash of 256 leaves that is not theirs", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   await core.store.write(() => {
@@ -60,7 +60,7 @@ it("tells of a hash of 256 leaves that is kept, and is not theirs", async () => 
   expect(faults()).toEqual([[256, "the subtree that it ends was altered"]]);
 });
 
-it("goes on past an import that somebody made something else of", async () => {
+it("goes on past an import that somebody altered", async () => {
   const { core } = (await startInstance()).instance;
   core.store.db.pragma("foreign_keys = OFF");
   for (const value of SOMETHING_ELSE) {
@@ -71,7 +71,7 @@ it("goes on past an import that somebody made something else of", async () => {
   }
 });
 
-it("tells of a delivery that was put into another stream, as if it had come from another log", async () => {
+it("finds a delivery that was moved into another stream, as if it had come from another log", async () => {
   const t = await startInstance();
   await deliverAll(t, await t.device(), "shop", "marigold");
   const { core } = t.instance;

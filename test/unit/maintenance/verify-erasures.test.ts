@@ -15,7 +15,7 @@ import { noteOf } from "../../support/git-ai.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
-/** Whoever can write the database notes something as erased that no erasure took. */
+/** Somebody who can write the database marks things as erased that no erasure took. */
 
 const DAY = 86_400_000;
 const faults = (t: TestInstance) =>
@@ -25,7 +25,7 @@ const leafOf = (t: TestInstance, action: string): number =>
 
 const FORGED = ["audit_events", "erased_events", "erasures", "deliveries", "delivery_items"];
 
-/** What verifying finds after a change, which is undone. */
+/** The faults that verifying finds after a change, which is then undone. */
 function faultsAfter(t: TestInstance, forge: () => void) {
   const { db } = t.instance.core.store;
   db.pragma("foreign_keys = OFF");
@@ -44,7 +44,7 @@ function faultsAfter(t: TestInstance, forge: () => void) {
 const ROW = `at, team_id AS teamId, actor_kind AS actorKind, actor_id AS actorId, actor_label AS actorLabel, action, target_kind AS targetKind,
   target_id AS targetId, target_label AS targetLabel, ip, detail, item_key AS itemKey`;
 
-/** Removes an event and notes it as erased, of its team or another. */
+/** Removes an event and marks it as erased, of its team or of another. */
 function removeEvent(t: TestInstance, leaf: number, team: string | null = null): void {
   t.rows(
     "INSERT INTO erased_events (leaf, team_id, at) SELECT leaf, coalesce(?, team_id), 1 FROM audit_events WHERE leaf = ? RETURNING leaf",
@@ -77,7 +77,7 @@ async function team() {
   return { t, acme, mine, other, delivery };
 }
 
-/** Notes a delivery as erased, with what it brought. */
+/** Marks a delivery as erased, with its items. */
 function eraseEntries(t: TestInstance, delivery: number, erasureId: string): void {
   t.rows(
     "UPDATE deliveries SET erased_by = ?, erased_items = items, item_key = NULL WHERE id = ? RETURNING id",
@@ -110,16 +110,16 @@ it("events that are altered beside those that names were taken out of, before an
   const connected = leafOf(t, "device.connected");
   for (const forged of [null, key])
     expect(faultsAfter(t, () => alterEvent(t, connected, forged))).toEqual([[connected, "erasure"]]);
-  // What was left of it is changed further.
+  // What remained of it is changed further.
   const change = () =>
     t.rows("UPDATE audit_events SET target_label = 'the small one' WHERE leaf = ? RETURNING id", renamed);
   expect(faultsAfter(t, change)).toContainEqual([renamed, "erasure"]);
   const forget = () => t.rows("UPDATE audit_events SET item_key = NULL WHERE leaf = ? RETURNING id", renamed);
   expect(faultsAfter(t, forget)).toEqual([[renamed, "erasure"]]);
-  // The erasure itself is not told of any more.
+  // The erasure's own event is gone.
   const told = leafOf(t, "names.erased");
   expect(faultsAfter(t, () => removeEvent(t, told)).length).toBeGreaterThan(1);
-  // Another erasure reaches what is left.
+  // Another erasure reaches the rest.
   await eraseNow(t.instance.core, { device: other.deviceId });
   expect(faults(t)).toEqual([]);
 });
@@ -134,7 +134,7 @@ it("an event, or a delivery, that is noted among those that retention let go", a
   expect(faults(t)).toEqual([]);
   const set = leafOf(t, "retention.set");
   expect(faultsAfter(t, () => removeEvent(t, set)).length).toBeGreaterThan(0);
-  // One of before that is of no team, as if it had been this one's.
+  // An earlier event without a team, made to look like this team's.
   const created = t.rows("SELECT min(leaf) AS leaf FROM audit_events WHERE team_id IS NULL")[0].leaf;
   expect(faultsAfter(t, () => removeEvent(t, created, acme.id)).length).toBeGreaterThan(0);
   const telemetry = delivery("telemetry");
@@ -143,7 +143,7 @@ it("an event, or a delivery, that is noted among those that retention let go", a
     t.rows("DELETE FROM deliveries WHERE id = ? RETURNING id", telemetry);
   };
   expect(faultsAfter(t, asEvent).map(([, problem]) => problem)).toContain("erasure");
-  // What tells of it went with it: nothing is left that it could have been let go by.
+  // The event that reports it is gone as well, so no retention could have removed it.
   const all = () => {
     for (const action of ["events.erased", "retention.begun", "retention.run"]) removeEvent(t, leafOf(t, action));
   };
@@ -226,7 +226,7 @@ it("a delivery that came after the erasure was done, or is too young for retenti
   expect(faultsAfter(t, () => eraseEntries(t, brain, run))).toContainEqual([brain, "erasure"]);
 });
 
-it("takes erasures whose own events retention let go since, and nothing that came after them", async () => {
+it("accepts erasures whose own events ran out since, and nothing that came after them", async () => {
   const { t, mine, other } = await team();
   const { core } = t.instance;
   const sessions = ["s-1", "s-2"].map((id) => ({ id, outcome: "ok", spans: [{ id: "a", name: id }] }));
@@ -238,7 +238,7 @@ it("takes erasures whose own events retention let go since, and nothing that cam
   }));
   const noted = await t.post("/adapters/git-ai/worker/notes/upload", { token: other.token, json: { entries } });
   expect(noted.body).toEqual({ success_count: 2, failure_count: 0 });
-  // Of deliveries that stay, one session goes, and the note of it.
+  // One session of a remaining delivery is erased, with its note.
   await eraseNow(core, { session: "s-1" });
   await eraseNow(core, { device: mine.deviceId });
   const [{ id: real }] = t.rows("SELECT id FROM erasures WHERE kind = 'device'");
@@ -307,7 +307,7 @@ it("what of a delivery is forgotten where no erasure reaches it, though more of 
   expect(faultsAfter(t, forget)).toContainEqual([traces, "erasure"]);
 });
 
-it("takes what earlier versions erased, which stated nothing of it, and states it with the next night", async () => {
+it("accepts what earlier versions erased without stating it, and states it in the next night", async () => {
   const { t, acme } = await team();
   const { core } = t.instance;
   const tell = (action: string, kind: string, teamId: string | null, detail: object = {}) =>

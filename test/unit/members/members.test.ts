@@ -85,7 +85,7 @@ it("may leave, whatever their role, unless they are the only owner", async () =>
   expect((await listMembers(core, team.id)).map(({ userId }) => userId)).toEqual([second]);
 });
 
-it("are given no role by an owner of a team that they are not in", async () => {
+it("get no role from an owner of a team that they are not in", async () => {
   const { t, core, team, person } = await start();
   const owner = await person("owner@example.com", "owner");
   const { id: elsewhere } = await t.team({ name: "Elsewhere" });
@@ -103,7 +103,7 @@ it("are given no role by an owner of a team that they are not in", async () => {
   expect([roleIn(core, team.id, stranger.id), roleIn(core, elsewhere, stranger.id)]).toEqual([undefined, "member"]);
 });
 
-it("count as owners only while their account is open, and a closed one can be taken out", async () => {
+it("count as owners only while their account is open, and a closed one can be removed", async () => {
   const { core, team, person } = await start();
   const open = await person("open@example.com", "owner");
   const closed = await person("closed@example.com", "owner");
@@ -112,7 +112,7 @@ it("count as owners only while their account is open, and a closed one can be ta
   expect(await outcome(removeMember(core, team.id, closed, by(open), "owner"))).toBe("done");
 });
 
-it("are found by part of an address or a name, wildcards taken as they are", async () => {
+it("are found by part of an address or a name, without wildcards", async () => {
   const { core, team, person } = await start();
   await person("ada_l@example.com", "owner");
   await person("adaxl@example.com", "member");
@@ -122,7 +122,7 @@ it("are found by part of an address or a name, wildcards taken as they are", asy
   expect([await found("%"), await found("\\")]).toEqual([[], []]);
 });
 
-it("are listed by role and address, the first of more than are looked through in one go, and others have their turn between", async () => {
+it("are listed by role and address, beyond the number read at once, while others get their turn", async () => {
   const { t, core, team } = await start();
   const fill = (sql: string) =>
     core.store.db.prepare(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6500) ${sql}`);
@@ -157,6 +157,6 @@ it("leave the installation its last operator, but a closed operator can be let g
   await setDisabled(core, two, true, COMMAND_LINE);
   expect(await outcome(setOperator(core, one, false, by(one)))).toBe(409);
   expect(await outcome(setOperator(core, two, false, by(one)))).toBe("done");
-  // Whoever has the data directory may do everything.
+  // Whoever has the data directory may do anything.
   expect(await outcome(setOperator(core, one, false, COMMAND_LINE))).toBe("done");
 });

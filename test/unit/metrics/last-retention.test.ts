@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { rows } from "../../../src/share/erasure/rows.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("tells when retention ran last without walking through all nights of all teams", async () => {
+it("tells when retention last ran without reading all nights of all teams", async () => {
   const { store } = (await startInstance()).instance.core;
   const { lastRetentionRun } = rows(store);
   const plan = store.db.prepare<[number], { detail: string }>(`EXPLAIN QUERY PLAN ${lastRetentionRun.source}`);

@@ -4,7 +4,7 @@ import { metricsText, observeRequest } from "../../../src/platform/metrics/liste
 import { counter, figure, histogram, survey } from "../../../src/platform/metrics/metrics.ts";
 import { startInstance } from "../../support/instance.ts";
 
-/** Those that tell of requests, changes and threads; those of the record are in record.test.ts. */
+/** The metrics of requests, changes and threads. Those of the record are tested in record.test.ts. */
 const METRICS = ROOMS.flatMap(({ metrics = [] }) => metrics).filter(({ name }) =>
   /^reckon_(?:http|store_(?!unused|bytes)|resident|job_runs|worker)/.test(name),
 );
@@ -20,7 +20,7 @@ it("writes the figures of an instance as Prometheus reads them, series by series
   const { transactions, changes } = core.store.stats;
   const text = (await metricsText(core, METRICS))
     .replace(/^(reckon_resident_bytes) \d+$/m, "$1 N")
-    // Jobs run when they like.
+    // Jobs run at times of their own.
     .replace(/^reckon_job_runs_total\{.*\n/gm, "");
   expect(text).toBe(`# HELP reckon_http_requests_total Requests answered.
 # TYPE reckon_http_requests_total counter
@@ -95,7 +95,7 @@ it("keeps the figures of two instances in one process apart", async () => {
   expect([spread.lines(one).length, spread.lines(other).length]).toEqual([6, 2]);
 });
 
-it("leaves out a figure that cannot be read, counts it, and tells of all others", async () => {
+it("leaves out a figure that cannot be read, counts it, and reports all others", async () => {
   const { core } = (await startInstance()).instance;
   const broken = figure("gauge", "test_broken", "Broken.", () => {
     throw new Error("no such table");
@@ -117,7 +117,7 @@ reckon_figures_unread 1
 `);
 });
 
-it("looks at the record once a minute, however many ask, and again after a look that failed", async () => {
+it("surveys the record once a minute, however many ask, and again after a failed survey", async () => {
   const { clock, instance } = await startInstance();
   let looks = 0;
   let fails = false;

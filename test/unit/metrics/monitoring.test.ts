@@ -70,7 +70,7 @@ async function declaredNames(): Promise<Set<string>> {
   const names = types.flatMap(({ name, type }) =>
     type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
   );
-  // Made by Prometheus itself.
+  // Prometheus makes this one itself.
   return new Set([...names, "up"]);
 }
 
@@ -89,7 +89,7 @@ it("asks in every rule and panel for metrics that a scrape has", async () => {
   expect(variables.map((name) => known.has(name))).toEqual([true]);
 });
 
-it("counts as deliveries what comes by every door for them", () => {
+it("counts deliveries through every endpoint that takes them", () => {
   const doors = ROOMS.flatMap(({ endpoints = [] }) => endpoints)
     .filter(({ spec }) => spec.body?.prepare !== undefined && spec.id !== "otlpMetrics")
     .map(({ spec }) => spec.id);
@@ -158,7 +158,7 @@ withPromtool("has panels whose expressions Prometheus takes", () => {
   expect(promtool(["check", "rules", file])).toContain(`SUCCESS: ${expressions.length} rules found`);
 });
 
-/** A server that is well, sampled every minute; promtool counts time from the epoch on. */
+/** The series of a healthy server, sampled every minute; promtool counts time from the epoch on. */
 const WELL: Readonly<Record<string, string>> = {
   'up{job="reckon"}': "1x3000",
   'process_start_time_seconds{job="reckon"}': "5x3000",
@@ -191,7 +191,7 @@ const WELL: Readonly<Record<string, string>> = {
   reckon_paid_period_end_timestamp_seconds: "9000000x3000",
 };
 
-/** What is otherwise when a rule is to fire, at a minute at which it does. */
+/** The series that differ when a rule must fire, and a minute at which it does. */
 const TROUBLES: Readonly<Record<string, { readonly at: number; readonly series: Readonly<Record<string, string>> }>> = {
   ReckonDown: { at: 30, series: { 'up{job="reckon"}': "1x9 0x3000" } },
   ReckonRestarts: { at: 30, series: { 'process_start_time_seconds{job="reckon"}': "5x9 600 700 800 800x3000" } },
@@ -235,7 +235,7 @@ const TROUBLES: Readonly<Record<string, { readonly at: number; readonly series: 
   ReckonPaidPeriodEnds: { at: 30, series: { reckon_paid_period_end_timestamp_seconds: "1000000x3000" } },
 };
 
-/** Rules that go by when something was well last. */
+/** Rules that depend on when something last went well. */
 const NEWEST: Readonly<Record<string, string>> = {
   ReckonBackupStale: "reckon_backup_last_success_timestamp_seconds",
   ReckonReplicaStale: "reckon_replica_check_last_success_timestamp_seconds",
@@ -248,7 +248,7 @@ withPromtool("fires each rule for its trouble alone, and none for a server that 
   const test = (name: string, at: number, series: Readonly<Record<string, string>>, firing: readonly string[]) => ({
     name,
     interval: "1m",
-    // Reading samples that nobody asks for any more would be most of what this costs.
+    // Reading samples that no rule asks for would be most of the cost.
     input_series: Object.entries({ ...WELL, ...series }).map(([one, values]) => ({
       series: one,
       values: values.replace("x3000", `x${at}`),
@@ -269,7 +269,7 @@ withPromtool("fires each rule for its trouble alone, and none for a server that 
       test(`${alert} of the future`, 90, { [name]: "604800x3000" }, [alert]),
     ),
   ];
-  // What takes hours to fire is looked at less often: each look costs the same.
+  // Rules that take hours to fire are evaluated less often, because each evaluation costs the same.
   const files = (["1m", "10m"] as const).map((evaluation_interval) => {
     const file = join(folder, `${evaluation_interval}.json`);
     const own = tests.filter(

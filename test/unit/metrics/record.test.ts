@@ -30,7 +30,7 @@ async function scrape({ instance }: TestInstance): Promise<Record<string, number
   return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ""), Number(line.split(" ").at(-1))]));
 }
 
-/** The same once what is kept for a minute has run out. */
+/** The same once the values that are kept for a minute have expired. */
 function later(t: TestInstance): Promise<Record<string, number>> {
   t.clock.advance(MINUTE);
   return scrape(t);
@@ -61,7 +61,7 @@ it("counts what came, what is missing and what was rewritten, and that a gap was
     reckon_telemetry_entries: 3,
     reckon_telemetry_gaps: 2,
   };
-  // Kept for a minute, however often is asked.
+  // The value is kept for a minute, however often it is asked for.
   expect(await scrape(t)).toMatchObject({ reckon_telemetry_gaps: 0 });
   expect(await later(t)).toMatchObject(seen);
   await send(t, token, [entry(5, { n: "another" }), entry(6), entry(7), entry(8)]);
@@ -136,13 +136,13 @@ it("knows the jobs that fail, and the newest backup", async () => {
     'reckon_job_tries{job_name="test.interval"}': tries,
     reckon_backup_last_success_timestamp_seconds: made,
   });
-  // One that failed is none; and a note that nobody can read is as good as none.
+  // A failed backup does not count; an unreadable note counts as none.
   await expect(backup(core, join(folder, "copy.db"), () => {})).rejects.toThrow("exists already");
   t.clock.advance(DAY);
   expect(await scrape(t)).toMatchObject({ reckon_backup_last_success_timestamp_seconds: made });
   writeFileSync(join(t.directory, "last-backup.json"), "{");
   expect(await scrape(t)).toMatchObject({ reckon_backup_last_success_timestamp_seconds: 0, reckon_figures_unread: 0 });
-  // Where it cannot be noted the backup is made all the same; that nothing is known is not told as "never".
+  // A backup succeeds although it cannot be noted. An unknown time is not reported as "never".
   rmSync(join(t.directory, "last-backup.json"));
   mkdirSync(join(t.directory, "last-backup.json"));
   const { file } = await backup(core, join(folder, "second.db"), () => {});
@@ -187,7 +187,7 @@ it("covers the log's leaves with its checkpoint after a while", async () => {
     .toBe(t.count("log_leaves"));
 });
 
-it("tells for how long what was delivered waits to be worked through, and what was passed over", async () => {
+it("tells for how long deliveries wait to be derived, and what was passed over", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token } = await t.device();
@@ -229,7 +229,7 @@ it("walks no table that grows with what is sent", async () => {
   ];
   for (const statement of bounded) {
     const plan = planOf(statement as unknown as { source: string });
-    // What stands in parentheses is the part that was cut out before; the index of what is not done is short.
+    // Parentheses hold the part that was selected before; the index of unfinished erasures is short.
     const walks = plan.filter((step) => /^SCAN (?!\(|erasures USING .*erasures_unfinished)|FOR ORDER BY/.test(step));
     expect([plan.length > 0, walks]).toEqual([true, []]);
   }

@@ -62,7 +62,7 @@ it("make one operator, whichever of several set-ups comes first", async () => {
   expect(await createSetupLink(core)).toBeUndefined();
 });
 
-it("make the first person the owner of a team that is there, whose record stays", async () => {
+it("make the first person owner of an existing team, whose record stays", async () => {
   const { t, core, team } = await start();
   const { deviceId } = await t.device(team);
   const { token } = (await createSetupLink(core)) as { token: string };
@@ -157,7 +157,7 @@ it("invite the address they name and nobody else, however it is spelled", async 
   await acceptAsNew(core, first.token, chosen("grace@example.com"), ORIGIN);
   const grace = findUser(core, "GRACE@example.com");
   expect(roleIn(core, team.id, grace?.id as string)).toBe("admin");
-  // An invitation never takes away what somebody is already.
+  // An invitation never takes away a role that somebody has.
   await setRole(core, team.id, grace?.id as string, "owner", COMMAND_LINE);
   await acceptAs(core, (await invite()).token, grace?.id as string, actor(grace?.id as string));
   expect(roleIn(core, team.id, grace?.id as string)).toBe("owner");
@@ -183,7 +183,7 @@ it("for a new password are made only for those over whose account the team has p
   await setDisabled(core, closed.id, true, COMMAND_LINE);
   await expect(make(closed.id)).rejects.toMatchObject({ status: 409, message: expect.stringContaining("closed") });
   const made = t.count("one_time_links");
-  // The account opens more than this team.
+  // The account also opens another team.
   const other = await t.team();
   await setRole(core, other.id, member.id, "member", COMMAND_LINE);
   await expect(make(member.id, "owner")).rejects.toMatchObject({
@@ -195,7 +195,7 @@ it("for a new password are made only for those over whose account the team has p
     status: 403,
     message: expect.stringContaining("operator"),
   });
-  // Who comes by single sign-on has no password that an admin of a team might choose.
+  // Somebody who uses single sign-on has no password for a team's admin to choose.
   const ada = await person("ada@example.com", "member");
   t.instance.core.store.db.prepare("UPDATE users SET password_hash = NULL WHERE id = ?").run(ada.id);
   await expect(make(ada.id, "owner")).rejects.toMatchObject({
@@ -209,14 +209,14 @@ it("for a new password are made only for those over whose account the team has p
   ).toEqual([{ team_id: team.id }, { team_id: team.id }]);
 });
 
-/** What a link's use says now. */
+/** The result of using a link now. */
 const useOf = (work: Promise<unknown>) =>
   work.then(
     () => 200,
     (error: { status: number }) => error.status,
   );
 
-it("that reset a password end with what their maker may do, and don't grow with the account", async () => {
+it("that reset a password end with their maker's rights, and do not grow with the account", async () => {
   const changes: [string, (of: { teamId: string; admin: string; ada: string }) => readonly [string, ...string[]]][] = [
     ["nothing", () => ["SELECT 1"]],
     ["the person became an owner", ({ ada }) => ["UPDATE memberships SET role = 'owner' WHERE user_id = ?", ada]],
@@ -249,7 +249,7 @@ it("that reset a password end with what their maker may do, and don't grow with 
   }
 });
 
-it("that an operator made end with the operator's right, and those of the command line with nobody's", async () => {
+it("that an operator made end with the operator's right; those of the command line depend on nobody", async () => {
   const { core, person } = await start();
   const [root, ada] = [await person("root@example.com"), await person("ada@example.com", "owner")];
   await setOperator(core, root.id, true, COMMAND_LINE);
@@ -261,7 +261,7 @@ it("that an operator made end with the operator's right, and those of the comman
   expect(await useOf(resetPassword(core, byCommand.token, "another pass phrase", ORIGIN))).toBe(200);
 });
 
-it("that invite end with their maker's seat or rank, and are then no longer listed", async () => {
+it("that invite end with their maker's membership or rank, and are then no longer listed", async () => {
   const { core, team, person } = await start();
   const owner = await person("owner@example.com", "owner");
   const admin = await person("admin@example.com", "admin");
@@ -270,11 +270,11 @@ it("that invite end with their maker's seat or rank, and are then no longer list
   expect(listInvitations(core, team.id).rows).toHaveLength(1);
   await removeMember(core, team.id, admin.id, actor(owner.id), "owner");
   expect(listInvitations(core, team.id).rows).toEqual([]);
-  // Who was removed does not let themselves in again, nor anybody else.
+  // A removed person lets neither themselves nor anybody else in again.
   expect(await useOf(acceptAs(core, token, admin.id, by))).toBe(410);
   expect(await useOf(acceptAsNew(core, token, chosen("new@example.com"), ORIGIN))).toBe(410);
   expect([roleIn(core, team.id, admin.id), findUser(core, "new@example.com")]).toEqual([undefined, undefined]);
-  // An owner who is an admin now makes no owners, but what admins may give is still given.
+  // An owner who is now an admin makes no more owners, but invitations with lower roles still work.
   const asOwner = { ...actor(owner.id), label: "owner@example.com" };
   await setRole(core, team.id, admin.id, "owner", COMMAND_LINE);
   const [makesOwner, makesMember] = [
@@ -300,7 +300,7 @@ it("leave the sign-in that they begin on the record, with its address", async ()
   expect(sessions).toHaveLength(2);
 });
 
-it("take twenty forms a minute each, so that an invitation does not tell who has an account, and hold up no other", async () => {
+it("take twenty forms a minute each, so that an invitation does not reveal accounts, and block no other link", async () => {
   const { t, core, team, person } = await start();
   await person("ada@example.com");
   const [one, other] = [

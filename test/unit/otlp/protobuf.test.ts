@@ -71,7 +71,7 @@ describe("reading OTLP in Protocol Buffers", () => {
     expect(lengths).toEqual([0, ...Array(14).fill(19_000), ...Array(6).fill(0)]);
   });
 
-  it("refuses what holds too much, or is no text, in a sentence", async () => {
+  it("refuses what holds too much, or invalid text, with a sentence", async () => {
     const many = Buffer.alloc(600_002, Buffer.from([0x0a, 0x00]));
     const wrong = bytesField(1, bytesField(2, bytesField(2, bytesField(12, Buffer.from([0xff])))));
     for (const [bytes, status, message] of [
@@ -94,7 +94,7 @@ describe("reading OTLP in Protocol Buffers", () => {
       expect(await problemOf(decode(bytes))).toMatchObject({ status, message });
   });
 
-  it("ends on any bytes with a request or a refusal, and pauses on the way", async () => {
+  it("turns any bytes into a request or a refusal, and pauses on the way", async () => {
     const good = protobufOf(claudeLogs(claudeCall("req_1"), claudeCall("req_2")));
     let refused = 0;
     await fc.assert(
@@ -124,7 +124,7 @@ describe("reading OTLP in Protocol Buffers", () => {
 });
 
 describe("the wire format", () => {
-  it("writes what it reads", () => {
+  it("reads what it wrote", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.maxSafeNat(), fc.string(), (number, value, text) => {
         const [first, second] = [...wireFields(Buffer.concat([varintField(number, value), bytesField(number, text)]))];

@@ -8,7 +8,7 @@ import { archiveOf, download, publisher, pushBrain } from "../../support/packs.t
 const PACKS = ["first-rules", "second-rules", "third-rules"];
 const entry = (date: string) => `## ${date} It broke\n\nBroke.\n\n**Prevention rule:** Set path on every cookie\n\n`;
 
-it("finds what rules ended in the background, and no list waits for all of it", async () => {
+it("finds in the background which recurrences rules ended, and no list waits for that", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   for (const name of PACKS) await publisher(t, name);
@@ -21,7 +21,7 @@ it("finds what rules ended in the background, and no list waits for all of it", 
     await answer.arrayBuffer();
   }
   t.clock.advance(40 * DAY_MS);
-  // As if whatever is looked at took long.
+  // With this clock every read takes long.
   let now = core.clock.monotonic();
   core.clock.monotonic = () => (now += 15);
   const removed = () =>

@@ -53,7 +53,7 @@ describe("the version that everybody is told to install", () => {
         [];
       expect([accept, line]).toEqual([accept, expect.stringContaining(archiveOf(NAME, "1.0.0"))]);
       expect(line).not.toContain("alpha");
-      // The pre-release is there for whoever wants it.
+      // The pre-release is offered to those who want it.
       expect(page).toContain(archiveOf(NAME, "2.0.0-alpha.1"));
     }
     expect((await download(t, archiveOf(NAME, "2.0.0-alpha.1"))).status).toBe(200);
@@ -61,7 +61,7 @@ describe("the version that everybody is told to install", () => {
     expect(getPack(core, NAME)).toMatchObject({ version: "2.0.0", title: "Cookies", readme: "# Stable\n" });
   });
 
-  it("is the newest pre-release where there is nothing else", async () => {
+  it("is the newest pre-release if there is nothing else", async () => {
     const { core, publish } = await start();
     await publish("1.0.0-beta.2", { title: "Two" });
     await publish("1.0.0-beta.11", { title: "Eleven" });
@@ -70,7 +70,7 @@ describe("the version that everybody is told to install", () => {
     expect(getPack(core, NAME)).toMatchObject({ version: "0.9.0", title: "Stable" });
   });
 
-  it("may be mended while a pre-release of the next is out", async () => {
+  it("may be corrected while a pre-release of the next is out", async () => {
     const { core, publish, draft } = await start();
     for (const version of ["1.0.1", "2.0.0-alpha.1", "1.0.2", "1.1.0-rc.1", "2.0.0-alpha.2"]) await publish(version);
     expect(getPack(core, NAME)?.version).toBe("1.0.2");
@@ -97,7 +97,7 @@ describe("a version that holds what packs may not hold any more", () => {
       .run(files, version);
   }
 
-  it("is handed out no more, and the one before it is offered instead", async () => {
+  it("is no longer handed out, and the one before it is offered instead", async () => {
     const s = await start();
     const { t, core } = s;
     await s.publish("1.0.0");
@@ -113,7 +113,7 @@ describe("a version that holds what packs may not hold any more", () => {
     expect(getPack(core, NAME)?.version).toBe("1.2.0");
   });
 
-  it("takes its pack off the lists when it has no other, and its page says why", async () => {
+  it("removes its pack from the lists when it has no other, and its page says why", async () => {
     const s = await start();
     const { t, core, team } = s;
     await plant(s, "1.0.0");

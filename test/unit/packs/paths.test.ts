@@ -21,7 +21,7 @@ const REFUSED: readonly (readonly [path: string, reason: string])[] = [
   ["git::$INDEX_ALLOCATION/x.md", "colon"],
   ["errors.md:evil.md", "colon"],
   ["a:b.md", "colon"],
-  // Others that cannot be seen are refused of a brain already.
+  // Other invisible characters are refused in a brain already.
   ["می\u200cخواهم.md", "cannot be seen"],
   ["👩\u200d💻.md", "cannot be seen"],
   [".claude/settings.json", "begins with a dot"],
@@ -100,7 +100,7 @@ describe("a pack's files", () => {
     const { push, draft } = await start();
     await push("readme.md");
     const names = ["README.md", "base.md", "pack.json"];
-    // However it is spelled, it is the README, unless another is given.
+    // In whatever spelling, it is the README unless another is given.
     expect((await draft()).files.map((one) => one.path)).toEqual(names);
     expect((await draft()).readme).toContain("fsmonitor");
     const given = await draft({ readme: "# Given\n" });

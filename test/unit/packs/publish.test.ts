@@ -42,7 +42,7 @@ describe("choosing the files of a pack", () => {
     expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
     const { done, turns } = await turnsOfOthers(t.instance.core, () => draft());
     expect(done.files).toHaveLength(files.length + 2);
-    // Within each file as well.
+    // Others get their turn within each file as well.
     expect(turns).toBeGreaterThan(5 * files.length);
   });
 
@@ -89,7 +89,7 @@ describe("choosing the files of a pack", () => {
 });
 
 describe("secrets in a pack", () => {
-  it("stop it when they are certain, naming file, line and rule, wherever they stand", async () => {
+  it("refuse it when they are certain, naming file, line and rule, wherever they stand", async () => {
     const { t, core, draft } = await start();
     const rule = RULES.find((one) => one.strength === "certain");
     const secret = rule?.examples()[0] as string;
@@ -106,7 +106,7 @@ describe("secrets in a pack", () => {
       expect(refused).toContain(`${where} (${rule?.id})`);
       expect(refused).not.toContain(secret);
     }
-    // A tag would be written in small letters, and is too short for most secrets; what it can hold is found all the same.
+    // Tags are in small letters and too short for most secrets; one that fits is found all the same.
     const key = RULES.find((one) => one.id === "aws-access-key-id")?.examples()[0] as string;
     for (const [wanted, where] of [
       [{ tags: ["web", key] }, "tags, line 1"],
@@ -149,7 +149,7 @@ describe("publishing", () => {
     expect(t.count("packs")).toBe(1);
   });
 
-  it("keeps of the last version what a new one does not name", async () => {
+  it("keeps what the last version had and a new one does not mention", async () => {
     const { core, draft } = await start();
     const first = { title: "Cookies", summary: "All of them.", license: "MIT", tags: ["web"], readme: "# Kept\n" };
     await publishPack(core, await draft(first), COMMAND_LINE);
@@ -176,7 +176,7 @@ describe("publishing", () => {
     await expect(steal("2.0.0")).rejects.toThrow("is taken");
     await expect(publish(t, team.id, { name: "cookie-rules", version: "2.0.0" })).rejects.toThrow("It was wrong.");
     expect(findOwnPack(core, other.team.id, "cookie-rules")).toBeUndefined();
-    // Another team may not decide about it either.
+    // Nor may another team restore it.
     await expect(curatePack(core, "cookie-rules", { act: "restore" }, COMMAND_LINE, other.team.id)).rejects.toThrow(
       "no pack",
     );

@@ -17,7 +17,7 @@ const facts = fc.record({
 const rank = (one: RankFacts) => rankOf(one, NOW).rank;
 
 describe("the trust rank", () => {
-  it("is 0 to 100, and the points of its factors add up to it, none above its most", () => {
+  it("is 0 to 100, the sum of its factors' points, none above its maximum", () => {
     fc.assert(
       fc.property(facts, (one) => {
         const { rank, why } = rankOf(one, NOW);
@@ -70,7 +70,7 @@ describe("the trust rank", () => {
     ]);
   });
 
-  it("says that recurrences are not measured rather than that there were none", () => {
+  it("says that recurrences are not measured, instead of that there were none", () => {
     const { why } = rankOf(
       { verified: true, createdAt: NOW, publishedAt: NOW, installs: 1, recurrencesRemoved: null },
       NOW,

@@ -20,14 +20,14 @@ async function start() {
   };
   const removed = async () => {
     await t.instance.settle();
-    // As ten minutes later, when it is found anew.
+    // As ten minutes later, when it is computed anew.
     Object.assign(foundRemoved(t.instance.core), { byVersion: new Map() });
     return getPack(t.instance.core, "cookie-rules")?.why.find(({ factor }) => factor === "recurrences_removed");
   };
   return { t, own, errors, install, removed };
 }
 
-it("counts the classes that another team saw come again until it installed the pack, and not once since", async () => {
+it("counts classes that recurred in another team until it installed the pack, and not once since", async () => {
   const { t, errors, install, removed } = await start();
   const team = await t.device();
   const before =

@@ -57,7 +57,7 @@ it("counts prevention rules, one a line that begins with the words", () => {
 describe("redaction of a pack", () => {
   const yieldNow = () => undefined;
 
-  it("names file, line and rule of what is certain, and never the value", async () => {
+  it("names file, line and rule of a certain secret, and never its value", async () => {
     const certain = fc.constantFrom(...RULES.filter((rule) => rule.strength === "certain"));
     await fc.assert(
       fc.asyncProperty(certain, fc.nat(5), async (rule, lines) => {
@@ -69,7 +69,7 @@ describe("redaction of a pack", () => {
     );
   });
 
-  it("shows the line as it will be published where something likely was replaced", async () => {
+  it("shows the line as it will be published where a likely secret was replaced", async () => {
     const { text, leaks, replaced } = await clean(
       "errors.md",
       "one\nDB_PASSWORD=Hq7xT2mK9vL4 and API_TOKEN=Zk3pQ8wR5tY7uN2m\nthree postgres://app:Wd9sJ4hF6gB1@db/x\n",

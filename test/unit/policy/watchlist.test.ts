@@ -40,13 +40,13 @@ it("counts lines as an editor does, whatever ends them, and leaves empty and rep
   });
 });
 
-it("stops at as many entries as a watchlist may have", () => {
+it("stops at the largest number of entries that a watchlist may have", () => {
   const text = Array.from({ length: MAX_GLOBS + 1 }, (_, i) => `f${i}`).join("\n");
   const { globs, wrong } = readWatchlist(text);
   expect([globs.length, wrong.map(({ line }) => line)]).toEqual([MAX_GLOBS, [MAX_GLOBS + 1]]);
 });
 
-it("compares policies member by member, what is left out counting as the default", () => {
+it("compares policies member by member, where a missing member counts as the default", () => {
   const one = parsePolicy(
     '{"captureMode":"off","watchlist":["a","b"],"actions":{"requireApprovals":false,"cost":{"max":1}}}',
   );

@@ -8,7 +8,7 @@ import { takingIn } from "../../../src/platform/workers/workers.ts";
 import { examine } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
-/** The places of deliveries among all, from 1 on: numbers of theirs have holes. */
+/** The positions of deliveries among all, from 1 on; their ids may have holes. */
 function places(core: Core, after: number, count: number): number[] {
   const before = "(SELECT min(id) - 1 FROM deliveries)";
   return core.store.db
@@ -19,7 +19,7 @@ function places(core: Core, after: number, count: number): number[] {
     .all(after, count);
 }
 
-/** Adds up the places of the deliveries among all, from 1 on, in a table of its own, `size` of them in one batch. */
+/** Sums the positions of deliveries, from 1 on, in a table of its own, `size` of them in a batch. */
 function summing(size: number, onApply?: () => void): Projection & { batches: number } {
   const self = {
     name: "test.sum",
@@ -84,7 +84,7 @@ it("undoes the batch whose changes fail, and reads it again", async () => {
   expect(summed()).toEqual({ n: 6, times: 1 });
 });
 
-it("counts once when several ask at the same time, and when another process does the same work", async () => {
+it("counts once when several ask at the same time, also when another process does the same work", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 8);
   const store = openStore(t.directory, { create: false, now: t.clock.now });
@@ -120,7 +120,7 @@ it("stores no part twice when two processes work through the same batch", async 
   expect(summed()).toEqual({ n: 20, times: 20 });
 });
 
-it("makes changes that are too many for one transaction in steps, each by itself, and begins anew after a failure", async () => {
+it("makes changes too many for one transaction in steps, each by itself, and starts over after a failure", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 2);
   const { stats } = core.store;
@@ -147,7 +147,7 @@ it("makes changes that are too many for one transaction in steps, each by itself
   expect([summed(), standing()]).toEqual([{ n: 3, times: 5 }, [{ checkpoint: 2, part: 0 }]]);
 });
 
-it("sees what was there when it was called, though an earlier call is under way", async () => {
+it("sees what was there when it was called, although an earlier call is running", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 2);
   const first = catchUp(core, summing(1));
@@ -160,7 +160,7 @@ it("sees what was there when it was called, though an earlier call is under way"
 it("follows deliveries by itself while an instance runs, and stops when told", async () => {
   const { t, token, core, summed } = await start();
   let look: () => void = () => {};
-  // Two deliveries may be seen in one batch or in two.
+  // Two deliveries may come in one batch or in two.
   const sum = (n: number) => new Promise<void>((resolve) => (look = () => (summed().n === n ? resolve() : undefined)));
   const stop = runProjections(core, [summing(10, () => look())], newestDelivery);
   onTestFinished(stop);
@@ -174,7 +174,7 @@ it("follows deliveries by itself while an instance runs, and stops when told", a
   expect(summed().n).toBe(6);
 });
 
-it("waits while many deliveries come in, but for no longer than that harms, nor when somebody asks", async () => {
+it("waits while many deliveries come in, but not for too long, and not when somebody asks", async () => {
   const { t, token, core, summed } = await start();
   const crowd = async () => {
     let leave: () => void = () => {};
@@ -191,7 +191,7 @@ it("waits while many deliveries come in, but for no longer than that harms, nor 
   const stop = runProjections(core, [projection], newestDelivery);
   onTestFinished(stop);
 
-  // What is delivered is seen first, and only then waits.
+  // A delivery is noticed first, and only then waited for.
   const waits = () =>
     expect
       .poll(() => {
@@ -226,7 +226,7 @@ it("waits while many deliveries come in, but for no longer than that harms, nor 
   expect(summed()).toEqual({ n: 6, times: 3 });
 });
 
-it("tells once that it fails, and goes on when it can", async () => {
+it("reports a failure once, and goes on when it can", async () => {
   const { t, token, core, summed } = await start();
   let tries = 0;
   let tell: () => void = () => {};
@@ -248,7 +248,7 @@ it("tells once that it fails, and goes on when it can", async () => {
   expect(summed()).toEqual({ n: 1, times: 1 });
 });
 
-/** Like `summing`, but it cannot take the deliveries of these numbers, and says where to go on. */
+/** Like `summing`, but fails on the deliveries of these numbers, and says where to go on. */
 function refusing(size: number, poison: readonly number[], where: "next" | "apply"): Projection {
   const refuse = (found: readonly number[]) => {
     const bad = found.find((id) => poison.includes(id));
@@ -292,7 +292,7 @@ it.each(["next", "apply"] as const)("passes over the one row that fails in %s, a
   expect(summed().n).toBe(45);
 });
 
-it("passes over nothing that fails once, however often something does, and reads many rows at a time again", async () => {
+it("skips nothing that fails once, however often something does, and returns to reading many rows at a time", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 60);
   const failing = new Set([4, 5, 7, 20, 22]);
@@ -309,7 +309,7 @@ it("passes over nothing that fails once, however often something does, and reads
   expect(summed().times).toBeLessThan(30);
 });
 
-it("forgets what it passed over when it is begun anew, and waits while nothing can be stored", async () => {
+it("forgets what it skipped when it starts over, and waits while nothing can be stored", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 2);
   await catchUp(core, refusing(4, [1], "next"));
@@ -322,7 +322,7 @@ it("forgets what it passed over when it is begun anew, and waits while nothing c
   expect([summed().n, failures(core)]).toEqual([3, []]);
 });
 
-it("lets the projections behind one that fails go on", async () => {
+it("lets the projections after a failing one go on", async () => {
   const { t, token, core, summed } = await start();
   const applied = Promise.withResolvers<void>();
   const broken: Projection = {
@@ -339,13 +339,13 @@ it("lets the projections behind one that fails go on", async () => {
   expect(summed()).toEqual({ n: 1, times: 1 });
 });
 
-it("stops between two batches, however much is left, and goes on from there the next time", async () => {
+it("stops between two batches, however much is left, and continues from there the next time", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 30);
   const begun = Promise.withResolvers<void>();
   const projection = summing(1, () => begun.resolve());
   const stop = runProjections(core, [projection], newestDelivery);
-  // Somebody who reads, and waits for it, does not hold the stop up either.
+  // A reader who waits for it does not delay the stop either.
   const reader = catchUp(core, projection);
   await begun.promise;
   await stop();
@@ -359,7 +359,7 @@ it("stops between two batches, however much is left, and goes on from there the 
   expect(summed()).toEqual({ n: 465, times: 30 });
 });
 
-it("puts changes that do not read one another together, the last of them with the checkpoint", async () => {
+it("writes changes that do not read each other together, the last with the checkpoint", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 2);
   const { stats } = core.store;

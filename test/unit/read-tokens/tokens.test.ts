@@ -95,7 +95,7 @@ describe("making a read token", () => {
 });
 
 describe("a person's read tokens", () => {
-  it("work to their last moment while the account is open, and are ended by nobody else", async () => {
+  it("work to their last moment while the account is open, and cannot be ended by anybody else", async () => {
     const { t, core, user, by, make } = await owner();
     const { id, token } = await make({ lifetimeMs: DAY_MS });
     const stranger = await memberOf(t);
@@ -154,7 +154,7 @@ describe("the list of reads", () => {
     expect(listReads(core, other.id, { tokenId: one.id }).rows).toEqual([]);
   });
 
-  it("and every other look-up of tokens and reads goes through an index", async () => {
+  it("and every other look-up of tokens and reads use an index", async () => {
     const { t, core } = await owner();
     const statements = Object.entries({ ...rows(core.store), ...readRows(core.store) }) as unknown as [
       string,
@@ -165,7 +165,7 @@ describe("the list of reads", () => {
       const unnamed = Array.from(source.matchAll(/\?/g), () => null);
       const parameters = named.length > 0 ? [Object.fromEntries(named)] : unnamed;
       const steps = t.rows(`EXPLAIN QUERY PLAN ${source}`, ...parameters).map(({ detail }) => detail);
-      // The command line's list of everybody's tokens is the one that reads the whole table, and the one that sorts.
+      // The command line's list of all tokens is the only look-up that reads the whole table, and that sorts.
       const whole = name === "tokens";
       expect([name, steps.some((step) => /SCAN read_tokens/.test(step))]).toEqual([name, whole]);
       expect([name, steps.filter((step) => /SCAN/.test(step) && !whole)]).toEqual([name, []]);

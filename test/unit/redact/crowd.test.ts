@@ -6,7 +6,7 @@ const PIECES = ["password: 9", "pw:a1b2c3 ", "mysql -p;", "sshpass -p 9", 'passw
 const crowdOf = (piece: string): string => piece.repeat(Math.ceil(20_000 / piece.length));
 const rulesOf = (text: string): string[] => findSecrets(text).map(({ rule }) => rule);
 
-/** What is looked at closely and is no secret: rows of marks, of examples, of names without a value. */
+/** Candidates that are no secrets: rows of marks, of examples, of names without a value. */
 const MISSES = [
   "tskey-",
   "sk_live_",
@@ -19,7 +19,7 @@ const MISSES = [
 ];
 
 describe("findings that crowd", () => {
-  test.each(PIECES)("are covered from the first hundreds on: %j", (piece) => {
+  test.each(PIECES)("are masked after the first hundreds: %j", (piece) => {
     const text = crowdOf(piece);
     const found = findSecrets(text);
     expect(found.at(-1)?.rule).toBe("crowded-secrets");
@@ -28,7 +28,7 @@ describe("findings that crowd", () => {
     expect(redactText(redactText(text).text).findings).toEqual([]);
   });
 
-  test("hide nothing that stands behind them", () => {
+  test("hide nothing that follows them", () => {
     const tails = [
       ` and 'long' words ${"w ".repeat(80)}\npassword: hunter22x\n`,
       ` token='${"a1b2c3d4".repeat(40)}' `,
@@ -51,20 +51,20 @@ describe("findings that crowd", () => {
     expect(found.some(({ strength }) => strength === "certain")).toBe(true);
   });
 
-  test("cover nothing of a document's other members", () => {
+  test("mask nothing of a document's other members", () => {
     const json = JSON.stringify({ before: "x", crowd: crowdOf("pw:a1b2c3 "), after: "y", list: ["z"] });
     expect(JSON.parse(redactJson(json).text)).toMatchObject({ before: "x", after: "y", list: ["z"] });
   });
 
-  test("are judged one by one where they stand as in a file of settings", () => {
+  test("are judged one by one in what looks like a file of settings", () => {
     const lines = Array.from({ length: 400 }, (_, i) => `SERVICE_${i}_PASSWORD=a1b2c3d4e5${i}\n`).join("");
     expect(new Set(rulesOf(lines))).toEqual(new Set(["assigned-secret"]));
     expect(findSecrets(lines)).toHaveLength(400);
   });
 });
 
-describe("places worth a look that crowd", () => {
-  test.each(MISSES)("are covered, though they are no secrets: %j", (piece) => {
+describe("candidates that crowd", () => {
+  test.each(MISSES)("are masked, although they are no secrets: %j", (piece) => {
     const text = crowdOf(piece);
     const once = redactText(text);
     expect(new Set(once.findings.map(({ rule }) => rule))).toEqual(new Set(["crowded-secrets"]));
@@ -72,7 +72,7 @@ describe("places worth a look that crowd", () => {
     expect(redactText(once.text)).toEqual({ text: once.text, findings: [] });
   });
 
-  test("are left as they are in what people and their programs write", () => {
+  test("are left alone in what people and their programs write", () => {
     const names = Array.from({ length: 2_000 }, (_, i) => `const token${i} = parser.nextToken(TokenKind.Name);\n`).join(
       "",
     );
@@ -84,7 +84,7 @@ describe("places worth a look that crowd", () => {
   test.each([
     ["Nothing of this matters, and it is kept to the letter. ", 200],
     ["Nothing of this is a secret, and it is kept to the letter. ", 1_500],
-  ])("end where ordinary text begins, which is judged as ever: %j", (sentence, most) => {
+  ])("end where ordinary text begins, which is judged as usual: %j", (sentence, most) => {
     const prose = sentence.repeat(60);
     for (const piece of MISSES) {
       const { text } = redactText(`${crowdOf(piece)} ${prose}password=hunter22x ${prose}`);
@@ -95,7 +95,7 @@ describe("places worth a look that crowd", () => {
     }
   });
 
-  test.each([...MISSES, ...PIECES])("are covered where nothing of their kind follows for long: %j", (piece) => {
+  test.each([...MISSES, ...PIECES])("are masked where nothing of their kind follows for long: %j", (piece) => {
     const tail = ` ${"Nothing of this matters to anybody. ".repeat(20)}password=hunter22x`.repeat(200);
     const text = `${crowdOf(piece)}${tail}`;
     const { findings } = redactText(text);
@@ -111,7 +111,7 @@ describe("places worth a look that crowd", () => {
     expect(found.some(({ strength }) => strength === "certain")).toBe(true);
   });
 
-  test("are covered in no text that was redacted once", () => {
+  test("are not masked in text that was redacted before", () => {
     const pieces = [...MISSES, ...PIECES, "password=a1b2c3d4e5f6g7h8i9 ", "ghp_", "a plain sentence of some words. "];
     fc.assert(
       fc.property(

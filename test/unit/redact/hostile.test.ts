@@ -12,11 +12,11 @@ const MOST_LONG = 12;
  * the dearest 20, and 25 ns a character.
  */
 const MOST_JOINED = 24;
-/** No more of a text is searched at once. */
+/** The most text that is searched at once. */
 const SLICE = 1 << 16;
 const LENGTH = 3 * SLICE;
 
-/** What the search of a text costs, one number a slice. */
+/** The cost of searching a text, one number for each slice. */
 function workOf(text: string): number[] {
   const slices: number[] = [];
   const search = findInSlices(text, (work) => slices.push(work));
@@ -28,11 +28,11 @@ const tooMuch = (text: string, most = MOST_LONG): number[] => workOf(text).filte
 
 const ALL = hostileTexts();
 
-/** Just as far from each other as what each takes is counted for. */
+/** At exactly the distance for which each is counted. */
 const DISTANT = ["token=example9中", "=", ".", "eyJaaaaaaaaaaa"].map((unit): Hostile => ({ name: unit, unit }));
 
 describe("a hostile text", () => {
-  test("costs a bounded number of looks for each of its characters, whatever is repeated in it", () => {
+  test("takes a bounded number of steps for each of its characters, whatever is repeated in it", () => {
     const dear = ALL.map((hostile) => ({
       name: hostile.name,
       work: Math.max(...workOf(repeated(hostile, 4_096))) / 4_096,
@@ -42,7 +42,7 @@ describe("a hostile text", () => {
     expect(dear).toEqual([]);
   });
 
-  test("costs little more where several units follow each other", () => {
+  test("takes few more steps where several units follow each other", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom<Hostile>(...ALL), { minLength: 2, maxLength: 5 }), (units) => {
         const unit = units.map((one) => one.unit).join("");
@@ -77,11 +77,11 @@ describe("a hostile text", () => {
     );
   });
 
-  test("that is one value of millions of characters costs no slice more than others", () => {
+  test("that is one value of millions of characters makes no slice cost more", () => {
     expect(tooMuch(repeated({ name: "", unit: "password=" }, 64 * SLICE))).toEqual([]);
   });
 
-  // What an expression reads is no probe's work: only time tells. Generous, as machines differ.
+  // The probes do not count what an expression reads, so only time shows it. Generous, because machines differ.
   test.each(["---\nkind: Secret\n", "kind: Secret\n```\n", "---\n---\n---\nkind: Secret\ndata:\n a: b\n"])(
     "of the documents %j is read once, not once for each of them",
     (unit) => {

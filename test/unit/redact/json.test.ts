@@ -16,7 +16,7 @@ describe("a JSON document", () => {
     ]);
   });
 
-  test("is returned as it is when it holds nothing", () => {
+  test("is returned unchanged when it holds no secret", () => {
     const text = '{"a":"b\\u00e9","c":[1,2]}';
     expect(redactJson(text)).toEqual({ text, findings: [] });
   });
@@ -162,7 +162,7 @@ describe("a JSON document", () => {
       fc.dictionary(keys, tie("tree"), { maxKeys: 4 }),
     ),
   }));
-  /** The document as some other writer would spell it: escapes where none are needed. */
+  /** The document as another writer would spell it, with needless escapes. */
   const respelled = (json: string, how: number): string =>
     how === 0
       ? json
@@ -180,7 +180,7 @@ describe("a JSON document", () => {
         try {
           if (JSON.stringify(JSON.parse(spelled)) === text) text = spelled;
         } catch {
-          // The respelling broke an escape: the plain spelling will do.
+          // The respelling broke an escape, so the plain spelling is used.
         }
         const out = redactJson(text);
         expect(shape(JSON.parse(out.text))).toEqual(shape(value));
@@ -192,7 +192,7 @@ describe("a JSON document", () => {
     );
   });
 
-  test("of which the quick no says no holds nothing in any decoded string either", async () => {
+  test("holds no secret in any decoded string when the quick check finds none", async () => {
     const { findSecrets } = await import("../../../src/redact/redact.ts");
     const strings = (v: unknown): string[] =>
       typeof v === "string"
@@ -209,7 +209,7 @@ describe("a JSON document", () => {
     );
   });
 
-  test("that is a part of another holds nothing where the quick no was said of it there", async () => {
+  test("within another holds no secret when the quick check found none in that part", async () => {
     const parts = fc.array(fc.tuple(fc.dictionary(keys, tree, { maxKeys: 3 }), fc.nat(2)), { maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(parts, async (drawn) => {
@@ -229,7 +229,7 @@ describe("a JSON document", () => {
     );
   });
 
-  test("of many parts names those alone in which something stands", async () => {
+  test("of many parts names only those that hold a secret", async () => {
     const parts = Array.from({ length: 100 }, (_, i) =>
       JSON.stringify({ type: "prompt", text: i % 7 === 3 ? `use ${GITHUB}` : `Fix the login test, step ${i} of a\\b` }),
     );

@@ -32,7 +32,7 @@ describe("the rule table", () => {
       expect(pattern.source, id).not.toMatch(/\(\?<|\\[1-9]/);
       const noClasses = pattern.source.replaceAll(/\[(?:\\.|[^\]\\])*\]/g, "c").replaceAll(/\\./g, "e");
       expect(noClasses, id).not.toMatch(/[*+]|\{\d+,\}/);
-      // A repeated group may hold one run, and then a sign the run cannot hold.
+      // A repeated group may hold one run, followed by a character that the run cannot hold.
       for (const group of noClasses.matchAll(/\(\?:([^()]*)\)\{/g))
         expect(group[1], id).toMatch(/^[^{}]*\{[^{}]*\}[^{}a-z]*[-.e]?$|^[^{}]*$|^e?\.?[^{}]*\{[^{}]*\}$/);
     }
@@ -43,7 +43,7 @@ describe("the rule table", () => {
       for (const [before, after] of PLACES) {
         const text = before + example + after;
         const found = findSecrets(text).filter((f) => f.rule === id);
-        // A likely finding around it may have widened it, so the example need not be all of it.
+        // A likely finding around it may have widened it, so the example need not be the whole finding.
         expect(found.map((f) => text.slice(f.start, f.end)).join(" "), JSON.stringify(text)).toContain(example);
         expect(found[0]?.strength).toBe(rule.strength);
         expect(mightHoldSecret(text)).toBe(true);

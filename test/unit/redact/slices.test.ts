@@ -11,11 +11,11 @@ import {
 } from "../../../src/redact/redact.ts";
 import { word } from "../../../src/redact/rule.ts";
 
-/** No more of a text is searched at once. */
+/** The most text that is searched at once. */
 const SLICE = 1 << 16;
 const GITHUB = `ghp_${word(36)}`;
 
-/** Counts how often others are let in between. */
+/** Counts how often others get their turn. */
 function counting() {
   const breaths = { count: 0, yieldNow: (): Promise<void> | undefined => void breaths.count++ };
   return breaths;

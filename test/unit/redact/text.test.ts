@@ -23,10 +23,10 @@ describe("private keys", () => {
     expect(redactText(text).text).toBe('{"private_key": "[REDACTED:private-key]\\n"}');
   });
 
-  test("with no end line are covered to their last material and no further", () => {
+  test("with no end line are masked to the last of their material and no further", () => {
     const text = `${BEGIN}\n${BODY}\n\nSome words that follow.`;
     expect(named(text)).toEqual([["private-key", `${BEGIN}\n${BODY}`]]);
-    // Of the last line there may be little.
+    // The last line may be short.
     expect(named(`${BEGIN}\n${BODY}\nAbC9dQ==\n\nSome words.`)).toEqual([
       ["private-key", `${BEGIN}\n${BODY}\nAbC9dQ==`],
     ]);
@@ -49,7 +49,7 @@ describe("private keys", () => {
       const text = before + lines.join(between) + after;
       expect(named(text)).toEqual([["private-key", lines.join(between)]]);
     }
-    // A word on the next line is none of it.
+    // A word on the next line does not belong to it.
     expect(named(`${lines[0]}${lines[1]}\nand-some-words-on-a-line\n`)).toEqual([
       ["private-key", `${lines[0]}${lines[1]}`],
     ]);
@@ -131,7 +131,7 @@ describe("certain findings", () => {
     expect(named(`tokenis${GITHUB}`)).toEqual([["github-token", GITHUB]]);
   });
 
-  test("win over likely ones and take the place of both", () => {
+  test("win over likely ones and replace both", () => {
     expect(named(`password = "${GITHUB}"`)).toEqual([["github-token", GITHUB]]);
     expect(named(`https://me:${GITHUB}@host.example`)).toEqual([["github-token", GITHUB]]);
   });
@@ -368,7 +368,7 @@ describe("likely findings", () => {
     expect(findSecrets(text)).toEqual([]);
   });
 
-  test.each([600, 100_000])("cover a value of %i characters to its end", (length) => {
+  test.each([600, 100_000])("mask a value of %i characters to its end", (length) => {
     const value = word(length);
     for (const [before, after] of [
       ['session_token = "', '";'],
@@ -397,14 +397,14 @@ describe("likely findings", () => {
     }
   });
 
-  test("never rest on randomness alone", () => {
+  test("never depend on randomness alone", () => {
     for (const length of [16, 20, 32, 40, 64, 128]) {
       expect(findSecrets(`value ${word(length)} and ${hex(length)}`)).toEqual([]);
     }
   });
 });
 
-/** Pieces of which hostile and ordinary texts are put together. */
+/** Pieces from which hostile and ordinary texts are put together. */
 const PIECES: readonly string[] = [
   ...RULES.flatMap((r) => r.examples()),
   ...RULES.flatMap((r) => r.examples().map((e) => e.slice(0, 8))),
@@ -474,7 +474,7 @@ describe("any text", () => {
     );
   });
 
-  test("of which the quick no says no holds nothing", () => {
+  test("holds no finding when the quick check finds none", () => {
     fc.assert(
       fc.property(mixed, (text) => {
         if (!mightHoldSecret(text)) expect(findSecrets(text)).toEqual([]);
@@ -491,7 +491,7 @@ describe("lines", () => {
   });
 });
 
-test("what begins with a row of one letter is found behind a longer one, wherever an escape or a sign parts them", () => {
+test("a finding that begins with a row of one letter is found after a longer row, whatever separates them", () => {
   const keys = RULES.filter(({ anchors }) => anchors.some((anchor) => /^A{4,}$/.test(anchor))).flatMap(({ examples }) =>
     examples(),
   );

@@ -55,7 +55,7 @@ it("removes copies whose process is gone, old ones, and old files that no releas
   );
 });
 
-it("names what is missing, what is cut short and what is left over, but for a copy that is being made", async () => {
+it("names missing, incomplete and leftover files, except a copy that is being made", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   expect(examineInstallers(core)).toEqual({ missing: [], leftovers: [] });
@@ -75,7 +75,7 @@ it("names what is missing, what is cut short and what is left over, but for a co
   expect([...found.leftovers].sort()).toEqual(left.sort());
 });
 
-it("clears the way for a new copy, and for a server that starts", async () => {
+it("makes room for a new copy, and for a server that starts", async () => {
   const t = await startInstance();
   const stale = join(folderOf(t), put(t, OLD, 2));
   await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) }, COMMAND_LINE);

@@ -21,7 +21,7 @@ it.each([
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
 });
 
-it("every endpoint stands in a group that a room declares, and every group has one", () => {
+it("every endpoint belongs to a group that a room declares, and every group has an endpoint", () => {
   expect([...new Set(CONTRACT.map(({ spec }) => spec.tag))].sort()).toEqual(Object.keys(API.tags).sort());
 });
 
@@ -37,7 +37,7 @@ it("every action that is recorded for the audit has words", async () => {
   expect(recorded.filter((action) => !Object.hasOwn(auditActions(core), action))).toEqual([]);
 });
 
-it("every place in the navigation is a page that opens, and those of a group stand together", async () => {
+it("every place in the navigation is a page that opens, and the places of a group are together", async () => {
   const { core } = (await startInstance()).instance;
   const pages = ROOMS.flatMap(({ pages = [] }) => pages.map(({ spec }) => `${spec.method} ${spec.path}`));
   expect(places(core).filter(({ path }) => !pages.includes(`GET ${path}`))).toEqual([]);
@@ -45,7 +45,7 @@ it("every place in the navigation is a page that opens, and those of a group sta
   expect(groups.filter((group, i) => i === 0 || group !== groups[i - 1])).toEqual([...new Set(groups)]);
 });
 
-it("what a room keeps in memory is one instance's, made at first use and gone when it closes", async () => {
+it("what a room keeps in memory belongs to one instance, is made at first use and goes when it closes", async () => {
   const [first, second] = [await startInstance(), await startInstance()];
   let made = 0;
   const kept = slot(({ store }) => ({ directory: store.directory, number: ++made }));

@@ -3,7 +3,7 @@ import { sessionFacets, sessionsProjection } from "../../../src/insight/sessions
 import { catchUp } from "../../../src/platform/projections/projections.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("offers what a fleet's newest sessions hold at the same cost however many there are", async () => {
+it("offers the filter values of a fleet's newest sessions at the same cost however many there are", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token, team, deviceId } = await t.device();
@@ -29,7 +29,7 @@ it("offers what a fleet's newest sessions hold at the same cost however many the
   for (let times = 0; times < 20; times++)
     expect(sessionFacets(core, team.id, [deviceId])).toMatchObject({ agents: ["claude-code", "codex"], partial: true });
   const { user, system } = process.cpuUsage(before);
-  // A look at them all each time took two seconds.
+  // Reading all sessions each time took two seconds.
   expect((user + system) / 1e6).toBeLessThan(1);
   expect(sessionFacets(core, team.id, ["dev_other"])).toMatchObject({ agents: [], partial: false });
 });

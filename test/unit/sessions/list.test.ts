@@ -48,7 +48,7 @@ async function filled(t: TestInstance) {
   return { device, team: device.team.id };
 }
 
-it("shows what has no start among those of all days alone, as the read API does", async () => {
+it("shows sessions without a start only in the list of all days, as the read API does", async () => {
   const t = await startInstance();
   const { team } = await filled(t);
   const { core } = t.instance;
@@ -89,7 +89,7 @@ it("orders by each figure, up and down, the same on whatever pages and on the wa
     }
 });
 
-it("pages on rightly while sessions arrive", async () => {
+it("pages correctly while sessions arrive", async () => {
   const t = await startInstance();
   const { team, device } = await filled(t);
   const { core } = t.instance;
@@ -108,7 +108,7 @@ it("pages on rightly while sessions arrive", async () => {
   expect(new Set(seen).size).toBe(seen.length);
 });
 
-it("finds the few among many that fit, in every order", async () => {
+it("finds the few that fit among many, in every order", async () => {
   const t = await startInstance();
   const { device, team } = await filled(t);
   const { core } = t.instance;
@@ -168,7 +168,7 @@ it("prices sessions anew when prices change", async () => {
   expect(found?.usd).toBeCloseTo(((found?.tokens as number) - 10) / 1_000 + 10 / 1_000_000, 6);
 });
 
-it("sums what a recount gives, whatever comes, changes and goes between two looks", async () => {
+it("gives the sums of a recount, whatever comes, changes and goes between two looks", async () => {
   const t = await startInstance();
   const { device, team } = await filled(t);
   const { core } = t.instance;
@@ -205,7 +205,7 @@ it("sums what a recount gives, whatever comes, changes and goes between two look
     }
   };
   await check();
-  // One that grows, one that turns out to have failed, one of another day, one of no day, and one that is new.
+  // One grows, one turns out to have failed, one is of another day, one has no day, and one is new.
   await send(t, device, [{ id: "s-1", startedAt: at(1), spans: [call(1, 50_000), call(101, 9_000)] }]);
   await check();
   await send(t, device, [{ id: "s-2", outcome: "failed", startedAt: at(2), commits: [{ sha: "ab".repeat(20) }] }]);
@@ -224,7 +224,7 @@ it("sums what a recount gives, whatever comes, changes and goes between two look
   await check();
 });
 
-it("looks for a text as far as its budget goes, says so, and goes on from there", async () => {
+it("searches a text within its budget, says so, and continues from there", async () => {
   const t = await startInstance();
   const { device, team } = await filled(t);
   const { core } = t.instance;

@@ -21,7 +21,7 @@ async function filled() {
   return { core: t.instance.core, teamId: team.id };
 }
 
-it("finds the few that a filter leaves of many in each order, page by page, with others let in", async () => {
+it("finds the few that a filter leaves of many in each order, page by page, while others get their turn", async () => {
   const { core, teamId } = await filled();
   for (const sort of SORTS)
     for (const ascending of [true, false]) {
@@ -29,7 +29,7 @@ it("finds the few that a filter leaves of many in each order, page by page, with
       for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
         const query = { branch: "topic", sort, ascending, cursor, limit: 200 };
         const { turns, done } = await turnsOfOthers(core, () => findSessions(core, teamId, query));
-        // Those that lie in five thousands each are looked at in one go.
+        // Five thousand at a time are read in one go.
         if (sort !== "started" && isFirst) expect(turns).toBeGreaterThan(6);
         found.push(...done.rows);
         cursor = done.older;

@@ -10,7 +10,7 @@ const planOf = ({ store }: Core, { source }: { readonly source: string }) =>
     .map(({ detail }) => detail)
     .join("\n");
 
-it("looks for a repository's sessions among those, and not among all of its team", async () => {
+it("looks for a repository's sessions among those only, and not among all of the team's", async () => {
   const { core } = (await startInstance()).instance;
   for (const { rows, keys, edge } of Object.values(listRows(core.store).startedInRepo))
     for (const statement of [rows.near, rows.far, keys.near, keys.far, edge])
@@ -19,7 +19,7 @@ it("looks for a repository's sessions among those, and not among all of its team
       );
 });
 
-it("looks for the sessions of somebody's few machines among those, whatever an ANALYZE noted of a team of few machines", async () => {
+it("looks for a person's few machines' sessions among those only, whatever an ANALYZE noted of a small team", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { team } = await t.device();

@@ -6,7 +6,7 @@ import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("tells of a session that goes on after it ran out what all of it used, as spend does", async () => {
+it("shows the whole usage of a session that goes on after it ran out, as spend does", async () => {
   const t = await startInstance();
   const device = await t.device(await t.team({ name: "Acme" }));
   const { core } = t.instance;
@@ -48,7 +48,7 @@ it("tells of a session that goes on after it ran out what all of it used, as spe
   expect(await listed()).toEqual([["s-1", 3_020, 0.0155]]);
 });
 
-it("counts once what a session says of itself as a whole, told again when it goes on after it ran out", async () => {
+it("counts a session's own total once when it is sent again after the session ran out", async () => {
   const t = await startInstance();
   const device = await t.device(await t.team({ name: "Acme" }));
   const { core } = t.instance;

@@ -4,7 +4,7 @@ import { DAY_MS, isoInstant } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
-it("adds up what each repository's sessions of some days come to, one of days to come included, and lets others in between the days", async () => {
+it("sums each repository's sessions of some days, including a future day, and lets others in between the days", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const { token, team } = await t.device();

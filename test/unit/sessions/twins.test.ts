@@ -14,13 +14,13 @@ import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
 const DAY = Date.UTC(2026, 10, 21) / DAY_MS;
 
-/** An agent exports the session s-1 with the token of a device. */
+/** An agent exports session s-1 with a device's token. */
 async function exports(t: TestInstance, { token }: TestDevice, prompt = "Fix the login") {
   const json = claudeLogs(["user_prompt", { prompt, "prompt.id": prompt }], claudeCall("req_1"));
   expect((await t.post("/v1/logs", { token, json })).status).toBe(200);
 }
 
-/** The capture client tells of the same with that of another. */
+/** The capture client reports the same session with another device's token. */
 async function tells(t: TestInstance, { token }: TestDevice, outcome = "completed", commits: object[] = []) {
   const session = {
     ...{ id: "s-1", agent: "claude-code", outcome, startedAt: "2026-11-21T08:00:00Z", endedAt: "2026-11-21T08:01:00Z" },
@@ -30,7 +30,7 @@ async function tells(t: TestInstance, { token }: TestDevice, outcome = "complete
   expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
 }
 
-/** The same with the call that the agent exports, which its request's id names. */
+/** The same with the call that the agent exports, named by its request's id. */
 async function tellsOfCall(t: TestInstance, { token }: TestDevice) {
   const usage = { id: "msg_1", requestId: "req_1", input_tokens: 100, output_tokens: 40 };
   const span = { id: "call", kind: "llm", usage: { ...usage, cache_read_input_tokens: 3000 } };
@@ -39,7 +39,7 @@ async function tellsOfCall(t: TestInstance, { token }: TestDevice) {
   expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
 }
 
-/** The devices whose sessions each list shows, and how many each sum counts. */
+/** The devices whose sessions each list shows, and the number that each sum counts. */
 async function shown(t: TestInstance, team: string) {
   await t.instance.settle();
   const { core } = t.instance;
@@ -70,17 +70,17 @@ it.each([
   expect(await shown(t, team.id)).toEqual(only(of(order[0])));
   await order[1](t, of(order[1]));
   expect(await shown(t, team.id)).toEqual(only(capture));
-  // Both go on.
+  // Both versions go on.
   await exports(t, otlp, "And the logout");
   await tells(t, capture, "committed");
   expect(await shown(t, team.id)).toEqual(only(capture));
   const [row] = t.rows("SELECT id FROM trace_sessions WHERE device_id = ?", capture.deviceId);
-  // Entries and spend that name what was exported lead to what is shown.
+  // Entries and spend that name the exported session lead to the one that is shown.
   const named = (seen: TestDevice) =>
     nameSession(t.instance.core, otlp.deviceId, "s-1", (deviceId) => deviceId === seen.deviceId);
   expect(named(capture)).toEqual({ id: row.id, title: "Fix the login" });
   expect(named(otlp)).toEqual({ id: undefined, title: null });
-  // What was exported is kept, whole.
+  // The exported session is kept as a whole.
   expect(t.rows("SELECT exported FROM trace_sessions ORDER BY exported")).toEqual([{ exported: 0 }, { exported: 2 }]);
   expect(ledgerFaults(t.instance.core)).toEqual([]);
 });
@@ -117,7 +117,7 @@ it.each([
   expect(t.rows("SELECT DISTINCT device_id AS id FROM spend_cells")).toEqual([{ id: otlp.deviceId }]);
 });
 
-it("finds it once, and holds one session answerable for what one commit of it broke", async () => {
+it("finds it once, and holds one session answerable for what its commit broke", async () => {
   const t = await startInstance();
   const team = await t.team();
   const [otlp, capture] = [await t.device(team), await t.device(team)];
@@ -149,7 +149,7 @@ it("finds it once, and holds one session answerable for what one commit of it br
   expect(attribution(core, team.id).agents).toMatchObject([{ name: "claude-code", sessions: 1 }]);
 });
 
-it("shows what was exported once nobody else tells of it any more", async () => {
+it("shows the exported session once nobody else reports it any more", async () => {
   const t = await startInstance();
   const team = await t.team();
   const [otlp, capture, again] = [await t.device(team), await t.device(team), await t.device(team)];
@@ -166,7 +166,7 @@ it("shows what was exported once nobody else tells of it any more", async () => 
   expect(t.count("session_figures")).toBe(0);
 });
 
-it("leaves sessions of other teams, of other names and told by nobody but agents alone", async () => {
+it("leaves alone sessions of other teams, of other names, and those that only agents report", async () => {
   const t = await startInstance();
   const [mine, theirs] = [await t.team(), await t.team()];
   const [otlp, second, other] = [await t.device(mine), await t.device(mine), await t.device(theirs)];
@@ -177,13 +177,13 @@ it("leaves sessions of other teams, of other names and told by nobody but agents
   expect(await shown(t, mine.id)).toMatchObject({ sum: 2, days: 2 });
 });
 
-it("takes what stood twice in an older database out of lists and sums", async () => {
+it("removes sessions that an older database has twice from lists and sums", async () => {
   const t = await startInstance();
   const team = await t.team();
   const [otlp, capture, bare] = [await t.device(team), await t.device(team), await t.device(team)];
   await exports(t, otlp);
   await tells(t, capture);
-  // Told by a program that names no repository: nothing was exported.
+  // Sent by a program that names no repository, and not exported.
   const json = { sessions: [{ id: "s-1", outcome: "", startedAt: "2026-11-21T08:00:00Z", spans: [{ id: "a" }] }] };
   expect((await t.post("/api/agent-traces/ingest", { token: bare.token, json })).status).toBe(200);
   const after = await shown(t, team.id);

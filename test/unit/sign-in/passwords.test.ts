@@ -35,7 +35,7 @@ it("are stored as argon2id in the PHC format, salted, with the cost in the text"
   expect(await verifyPassword(`${PASSWORD} `, one)).toBe(false);
 });
 
-it("verify at the cost that is stored, and hashes that nothing of ours wrote are never right", async () => {
+it("verify at the stored cost, and hashes that we did not write never match", async () => {
   // Argon2id test vector of the reference implementation: password "password", salt "somesalt", m=256, t=2, p=1.
   const reference = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
   expect(await verifyPassword("password", reference)).toBe(true);
@@ -63,7 +63,7 @@ it("are refused when too short or too long", () => {
     expect(judge(fine), fine).not.toThrow();
 });
 
-it("are refused when everybody tries them first, in any case, with digits and signs behind, and over and over", () => {
+it("are refused when everybody tries them first, in any case, with digits and signs added, or repeated", () => {
   for (const common of [
     ...["password", "PassWord1", "Password1!", "12345678", "1234567890", "letmein123", "Welcome2026!", "qwertyuiop"],
     ...[
@@ -80,7 +80,7 @@ it("are refused when everybody tries them first, in any case, with digits and si
     expect(judge(common), common).toThrow("first that anybody");
 });
 
-it("are refused when they are the account's own names, however they are spelled", () => {
+it("are refused when they are the account's own names, in any spelling", () => {
   const ada = { email: "ada.lovelace@engines.example", name: "Augusta King", teams: ["Analytical Machines", "Ops"] };
   for (const own of [
     ...[
@@ -121,7 +121,7 @@ const refused = (password: string) => {
   }
 };
 
-it("are refused wherever one is chosen, by the names of the teams it is for, and nothing is stored then", async () => {
+it("are refused wherever one is chosen, by the names of its teams, and then nothing is stored", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team({ name: "Northfield Works" });
@@ -143,7 +143,7 @@ it("are refused wherever one is chosen, by the names of the teams it is for, and
   expect(t.rows("SELECT password_hash FROM users")).toEqual(before);
 });
 
-it("run a hash for accounts that do not exist, are closed or have no password, and say the same of all", async () => {
+it("are hashed also for accounts that do not exist, are closed or have no password, with the same answer", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const bob = await createUser(core, { email: "bob@example.com", password: PASSWORD }, COMMAND_LINE);
@@ -189,7 +189,7 @@ it("end every other sign-in and every reset link when they change", async () => 
   });
 });
 
-it("are looked at in turn, so that who has many addresses keeps nobody else out", async () => {
+it("are checked in turn, so that somebody with many addresses keeps nobody else out", async () => {
   const cheap = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
   const done: string[] = [];
   const look = (who: string, ip?: string) =>
@@ -200,7 +200,7 @@ it("are looked at in turn, so that who has many addresses keeps nobody else out"
       },
       ({ status, details }: Problem) => [status, details.retryAfterSeconds],
     );
-  // One subscriber's networks, and those of a whole provider.
+  // The networks of one subscriber, and those of a whole provider.
   const flood = Array.from({ length: 300 }, (_, i) => look("flood", `2001:db8:${(i % 30).toString(16)}:${i}::1`));
   const others = [look("neighbour", "2001:db8:ff::1"), look("elsewhere", "192.0.2.7"), look("known")];
   expect(await Promise.all(others)).toEqual([200, 200, 200]);

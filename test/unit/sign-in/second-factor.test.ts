@@ -25,7 +25,7 @@ const PASSWORD = "plough-the-north-field";
 const ORIGIN = { ip: "192.0.2.7", userAgent: null };
 const PARTY = { id: "localhost", origin: "http://localhost" };
 
-/** Somebody with an app, whose form is sent as often as is said. */
+/** Somebody with an app, whose form is sent as often as given. */
 async function withApp(settings = {}, operator = false) {
   const t = await startInstance({ settings });
   const { core } = t.instance;
@@ -41,11 +41,11 @@ async function withApp(settings = {}, operator = false) {
   return { t, core, id, code, add, sessionId: session.id };
 }
 
-it("lets nobody go on with a sign-in whose second factor was reset while it waited", async () => {
+it("refuses to continue a sign-in whose second factor was reset while it waited", async () => {
   const { t, core, code } = await withApp();
   const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
   const pending = "pending" in entered ? entered.pending : "";
-  // The code is right, and the reset comes before the session does.
+  // The code is right, but the reset comes before the session.
   const goingOn = continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN).catch((error) => error.status);
   await resetFactors(core, EMAIL, COMMAND_LINE);
   expect(await goingOn).toBe(401);
@@ -54,7 +54,7 @@ it("lets nobody go on with a sign-in whose second factor was reset while it wait
   expect(t.rows("SELECT count(*) AS n FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ n: 0 }]);
 });
 
-it("lets nobody go on with a password who ran the installation, where passwords are for such alone", async () => {
+it("refuses a password of a former operator where passwords are for operators alone", async () => {
   const { t, core, id, code } = await withApp({ passwords: "operators" }, true);
   const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
   const pending = "pending" in entered ? entered.pending : "";
@@ -63,7 +63,7 @@ it("lets nobody go on with a password who ran the installation, where passwords 
   expect(t.count("web_sessions")).toBe(1);
 });
 
-it("takes an app once, so that each of its codes counts once", async () => {
+it("sets up an app once, so that each of its codes counts once", async () => {
   const { t, core, id, code, add } = await withApp();
   await expect(add()).rejects.toMatchObject({ status: 409 });
   expect(listFactors(core, id)).toHaveLength(1);
@@ -78,7 +78,7 @@ it("takes an app once, so that each of its codes counts once", async () => {
   expect(statuses).toEqual([200, 403]);
 });
 
-it("takes a passkey once, whoever sends it at the same moment", async () => {
+it("sets up a passkey once, whoever sends it at the same moment", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const credentialId = Buffer.alloc(16, 7);
@@ -86,7 +86,7 @@ it("takes a passkey once, whoever sends it at the same moment", async () => {
     type: "spki",
     format: "der",
   });
-  // User present and attested, no signature counted, an authenticator of no model.
+  // User present, with credential data; no signature counter, and no model of authenticator.
   const about = Buffer.from([0x41, ...Buffer.alloc(20), 0, credentialId.length]);
   const authenticatorData = Buffer.concat([createHash("sha256").update(PARTY.id).digest(), about, credentialId]);
   const text = (bytes: Buffer) => bytes.toString("base64url");
@@ -123,7 +123,7 @@ it("changes nothing for a sign-in that ended before it was done, as by an operat
   expect(listFactors(core, id)).toEqual([]);
 });
 
-it("leads who removes their last one to set one up again, where their team demands it", async () => {
+it("leads a person who removes their last factor to set one up again, where their team demands it", async () => {
   const { t, core, id, code } = await withApp();
   const team = await t.team();
   await core.store.write(() => storeMember(core, team.id, getUser(core, id), "member", COMMAND_LINE));

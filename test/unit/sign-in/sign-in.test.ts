@@ -26,7 +26,7 @@ it("slows guesses at one account down whatever addresses they come from, and at 
   await account(t, "bob@example.com");
   const guesses = await tries(t, 12, "ada@example.com", "wrong password", (i) => `198.51.100.${i}`);
   expect(guesses).toEqual([...Array(10).fill(401), 429, 429]);
-  // However the address is spelled it is one account.
+  // Every spelling of the address is one account.
   expect(await tries(t, 1, " ADA@example.com ", PASSWORD, () => "203.0.113.1")).toEqual([429]);
   expect(await tries(t, 1, "bob@example.com", PASSWORD, () => "198.51.100.0")).toEqual([200]);
   t.clock.advance(90_000);
@@ -49,7 +49,7 @@ it("lets a person in from an address they signed in from before, however much ot
   expect(await tries(t, 1, "bob@example.com", PASSWORD, () => "192.0.2.8")).toEqual([200]);
   await tries(t, 20, "ada@example.com", "wrong password", (i) => `198.51.100.${i}`);
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200]);
-  // Somebody else's known address opens nothing.
+  // Another person's known address does not help.
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.8")).toEqual([429]);
 });
 
@@ -60,7 +60,7 @@ it("knows a person by the IPv6 network that they signed in from, whose addresses
   await tries(t, 20, "ada@example.com", "wrong password", (i) => `198.51.100.${i}`);
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "2001:db8:1:2::7")).toEqual([200]);
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "2001:db8:1:3::7")).toEqual([429]);
-  // All of it together is one address, as anywhere else.
+  // The whole network counts as one address, as anywhere else.
   const guesses = await tries(t, 12, "ada@example.com", "wrong password", (i) => `2001:db8:1:2::${i}`);
   expect(guesses).toEqual([...Array(10).fill(401), 429, 429]);
 });
@@ -70,14 +70,14 @@ it("slows guesses down at a known address too, as at one that is not known", asy
   await account(t, "ada@example.com");
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200]);
   const expected = [...Array(10).fill(401), 429, 429];
-  // A colleague behind the same address, and somebody elsewhere, cannot tell that there is an account.
+  // A colleague at the same address, and somebody elsewhere, cannot tell whether there is an account.
   for (const ip of ["192.0.2.7", "198.51.100.1"]) {
     expect(await tries(t, 12, "ada@example.com", "wrong password", () => ip)).toEqual(expected);
     expect(await tries(t, 12, `nobody@${ip}`, "wrong password", () => ip)).toEqual(expected);
   }
 });
 
-it("counts no right password, however often and from wherever it is used", async () => {
+it("does not count right passwords, however often and from wherever they are used", async () => {
   const t = await startInstance();
   await account(t, "ada@example.com");
   expect(await tries(t, 15, "ada@example.com", PASSWORD, (i) => `203.0.113.${i}`)).toEqual(Array(15).fill(200));
@@ -122,10 +122,10 @@ it("limits wrong passwords by address over all accounts, an IPv6 subscriber's as
   expect([await ask("2001:db8::4", 4), await ask("2001:db8:0:1::1", 5), await ask("192.0.2.1", 6)]).toEqual([
     429, 401, 401,
   ]);
-  // Nor is a right one of somebody who never was there: it would tell that it was right.
+  // Nor does a right password of somebody new get in: the reply would tell that it was right.
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "2001:db8::4")).toEqual([429]);
   t.clock.advance(20_000);
-  // Right ones are not counted.
+  // Right passwords do not count.
   expect(await tries(t, 5, "ada@example.com", PASSWORD, () => "2001:db8::4")).toEqual(Array(5).fill(200));
 });
 
@@ -136,7 +136,7 @@ it("lets people in where they signed in before, however often a neighbour at the
   for (let i = 0; i < 5; i++) await tries(t, 1, `nobody${i}@example.com`, "x", () => "192.0.2.7");
   expect(await tries(t, 1, "nobody@example.com", "x", () => "192.0.2.7")).toEqual([429]);
   expect(await tries(t, 2, "ada@example.com", PASSWORD, () => "192.0.2.7")).toEqual([200, 200]);
-  // The neighbour is told the same of her account as of one that does not exist, before and after ten wrong ones.
+  // The neighbour gets the same replies for her account as for one that does not exist, before and after ten wrong tries.
   const told = (email: string) => signIn(t.instance.core, email, "x", from("192.0.2.7")).catch((error) => error);
   for (let i = 0; i < 12; i++) expect(await told("ada@example.com")).toEqual(await told("nobody@example.com"));
 });
@@ -159,7 +159,7 @@ it("makes whoever guesses at the password of an open session wait, and leaves th
   expect([await confirm(PASSWORD), await confirm(PASSWORD)]).toEqual([200, 200]);
 });
 
-it("counts no look at a one-time link as a try to sign in, and no link as one at another", async () => {
+it("counts no opened one-time link as a try to sign in, and no link as a try at another", async () => {
   const t = await startInstance({ settings: { limitSignIn: "2/60" } });
   await account(t, "ada@example.com");
   for (const path of ["/invitation?token=x", "/reset-password?token=x", "/setup?token=x", "/invitation"])

@@ -11,7 +11,7 @@ import { recount, rolledUp } from "./recount.ts";
 const AT = "2026-11-20T10:00:00Z";
 const DAY = Date.parse(AT);
 
-/** Counts what spend's statements read and how often they run, from now on. */
+/** From now on counts what spend's statements read, and how often they run. */
 function countWork(t: TestInstance): { runs: number; rowsRead: number; inTransaction: number } {
   const work = { runs: 0, rowsRead: 0, inTransaction: 0 };
   const sql = rows(t.instance.core.store) as unknown as Record<string, object>;
@@ -33,7 +33,7 @@ function countWork(t: TestInstance): { runs: number; rowsRead: number; inTransac
   return work;
 }
 
-describe("equal figures that are told again and again in one session", () => {
+describe("equal figures that are reported again and again in one session", () => {
   const BATCH = 200;
   const SHAPES: readonly (readonly [what: string, payload: (i: number) => object])[] = [
     ["with another cost each", (i) => ({ costUsd: i / 1_000 })],
@@ -62,12 +62,12 @@ describe("equal figures that are told again and again in one session", () => {
       await catchUpSpend(t.instance.core);
       rounds.push({ runs: work.runs - before.runs, rowsRead: work.rowsRead - before.rowsRead });
     }
-    // The first rounds still match all that there is.
+    // The first rounds still match everything there is.
     const [third, last] = [rounds[2], rounds[5]] as [(typeof rounds)[0], (typeof rounds)[0]];
     expect(last.runs).toBeLessThan(1.1 * third.runs);
     expect(last.rowsRead).toBeLessThan(1.1 * third.rowsRead);
     expect(last.rowsRead).toBeLessThan(10 * BATCH);
-    // What was told counts, each once; of the one span alone it is not said whose it is.
+    // Each report counts once. The one span does not say which report it belongs to.
     const usages = Object.values(rolledUp(t)).reduce((sum, cell) => sum + cell.usages, 0);
     expect(usages).toBeGreaterThanOrEqual(6 * BATCH);
     expect(usages).toBeLessThanOrEqual(6 * BATCH + 1);
@@ -95,12 +95,12 @@ describe("equal figures that are told again and again in one session", () => {
     }
     const [first, second] = halves as [number, number];
     expect(second).toBeLessThanOrEqual(first);
-    // The cell of the delivery is made once; each report looks for the trace, is written and is added up.
+    // The delivery's cell is made once; each report looks up its trace, is written and is added.
     expect(second).toBeLessThan(10 * seq);
     expect(rolledUp(t)).toEqual(await recount(t));
   });
 
-  it("are matched with the trace's up to a bound, and count for themselves beyond it, whatever comes first", async () => {
+  it("are matched with the trace's up to a limit, and count separately beyond it, whatever comes first", async () => {
     const results: number[] = [];
     for (const [costs, order] of [
       [10, ["telemetry", "traces"]],
@@ -137,7 +137,7 @@ describe("equal figures that are told again and again in one session", () => {
   });
 });
 
-describe("a call with an id that very many sessions tell of", () => {
+describe("a call with an id that very many sessions report", () => {
   const SESSIONS = 60;
   const SHAPES: readonly (readonly [what: string, ids: (i: number) => object])[] = [
     ["by its message", () => ({ id: "m" })],
@@ -146,7 +146,7 @@ describe("a call with an id that very many sessions tell of", () => {
     ["by its request alone", () => ({ requestId: "req_1" })],
     ["by its message or its request", (i) => (i % 2 === 0 ? { id: "m", requestId: "req_1" } : { requestId: "req_1" })],
   ];
-  it.each(SHAPES)("counts once, and takes as much work for the last as for the first: %s", async (_, ids) => {
+  it.each(SHAPES)("counts once, and takes as much work for the last report as for the first: %s", async (_, ids) => {
     const t = await startInstance();
     const { token } = await t.device();
     stopTime();
@@ -186,14 +186,14 @@ describe("a call with an id that very many sessions tell of", () => {
       }
       rounds.push(work.runs + work.rowsRead - before);
     }
-    // The first rounds fill what is kept, and jobs may run in any.
+    // The first rounds fill the memory, and jobs may run in any.
     expect(Math.min(...rounds.slice(5))).toBeLessThan(1.25 * Math.min(...rounds.slice(2, 5)));
     const counted = Object.values(rolledUp(t)).reduce((sum, cell) => sum + cell.usages, 0);
     expect(counted).toBe(1);
   });
 });
 
-it("counts a session of very many calls exactly, in steps, though the server stops between two of them", async () => {
+it("counts a session of very many calls exactly, in steps, although the server stops between two of them", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const call = (i: number, output: number) => ({
@@ -211,7 +211,7 @@ it("counts a session of very many calls exactly, in steps, though the server sto
     expect((await t.post("/api/agent-traces/ingest", { token, json: session(output) })).status).toBe(200);
     const before = store.stats.changes;
     const counted = catchUpSpend(t.instance.core);
-    // What was written up to here stays, and the rest is begun anew.
+    // What was written so far stays, and the rest starts over.
     while (store.stats.changes < before + 2) await new Promise((resolve) => setImmediate(resolve));
     store.db.pragma("query_only = ON");
     await expect(counted).rejects.toThrow();
@@ -222,11 +222,11 @@ it("counts a session of very many calls exactly, in steps, though the server sto
   }
 });
 
-it("keeps the work of a transaction small, whatever one session tells: other models, another name, other calls than before", async () => {
+it("keeps each transaction small, whatever changes in one session: models, its name, its calls", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const CALLS = 4_500;
-  // As if every piece took longer than a transaction may.
+  // With this clock every piece takes longer than a transaction may.
   let now = performance.now();
   const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 20));
   onTestFinished(() => clock.mockRestore());
@@ -236,10 +236,10 @@ it("keeps the work of a transaction small, whatever one session tells: other mod
     expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
   };
   const { stats } = t.instance.core.store;
-  // A job of its own.
+  // Pricing is a job of its own.
   await reprice(t.instance.core);
   const work = countWork(t);
-  /** The most that was read and run in one transaction. */
+  /** The most that one transaction read and ran. */
   const most = async () => {
     let [most, transactions, before] = [0, stats.transactions, 0];
     Object.defineProperty(stats, "transactions", {
@@ -270,8 +270,8 @@ it("keeps the work of a transaction small, whatever one session tells: other mod
 const usage = { input_tokens: 10, output_tokens: 5 };
 const [BOTH, MESSAGE, REQUEST] = [{ id: "msg_1", requestId: "req_1" }, { id: "msg_1" }, { requestId: "req_1" }];
 
-describe("a call that is told by its message's id, by its request's, or by both", () => {
-  it("counts once in whatever order and by whichever of telemetry and spans it is told", async () => {
+describe("a call that is reported by its message's id, by its request's, or by both", () => {
+  it("counts once in any order, whether telemetry or spans report it", async () => {
     const telling = fc.record({
       ids: fc.constantFrom(BOTH, MESSAGE, REQUEST),
       by: fc.constantFrom("telemetry", "span", "attributes"),
@@ -316,7 +316,7 @@ describe("a call that is told by its message's id, by its request's, or by both"
     expect(rolledUp(t)).toEqual(await recount(t));
   });
 
-  it("stands for itself where a request is said to be of several messages, or has an id of an agent's own", async () => {
+  it("counts separately where one request has several messages, or an id that the agent made", async () => {
     const t = await startInstance();
     const { token, team } = await t.device();
     const payloads = [
@@ -336,7 +336,7 @@ describe("a call that is told by its message's id, by its request's, or by both"
     expect(counts).toEqual([1, 1, 3, 4, 5]);
   });
 
-  it("is told apart again when the span that linked both is replaced", async () => {
+  it("is split again when the span that linked both ids is replaced", async () => {
     const t = await startInstance();
     const { token, team } = await t.device();
     const told = async (spans: object[]) => {
@@ -353,7 +353,7 @@ describe("a call that is told by its message's id, by its request's, or by both"
     expect(rolledUp(t)).toEqual(await recount(t));
   });
 
-  it("stands in every session as if all was counted anew, when the session that linked both tells of it no more", async () => {
+  it("counts in every session as in a recount, when the session that linked both ids no longer reports it", async () => {
     const t = await startInstance();
     const { token } = await t.device();
     const told = async (id: string, spans: object[]) => {
@@ -382,7 +382,7 @@ describe("a call that is told by its message's id, by its request's, or by both"
 it.each([
   ["telemetry", "/api/telemetry/ingest"],
   ["a session", "/api/agent-traces/ingest"],
-])("what was counted is counted anew, once, where an older program ran meanwhile and %s comes", async (_, path) => {
+])("usage is recounted once where an older program ran meanwhile and %s comes", async (_, path) => {
   const t = await startInstance();
   const { token } = await t.device();
   const brought = (n: number) =>
@@ -399,7 +399,7 @@ it.each([
   }
 });
 
-it.each([".4", ".3", ".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
+it.each([".4", ".3", ".2", ""])("usage that was counted by older rules is recounted once ('%s')", async (version) => {
   const t = await startInstance();
   const { token, team } = await t.device();
   const entries = [{ seq: 1, clientTimestamp: AT, payload: { sessionId: "s", usage } }];

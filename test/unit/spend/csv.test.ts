@@ -29,7 +29,7 @@ it("names the device of a session", () => {
   expect(line).toMatch(/^s,dev_1,1\.5,/);
 });
 
-it("has a line for each of very many, in few pieces", () => {
+it("has a line for each of very many groups, in few pieces", () => {
   const groups = Array.from({ length: 5_000 }, (_, i) => ({ key: `k-${i}`, ...figures }));
   expect(linesOf("branch", groups).map((line) => line.split(",")[0])).toEqual([
     "branch",

@@ -5,7 +5,7 @@ import { recount, rolledUp } from "./recount.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 
-/** A clock that jumps whenever it is read: work in pieces pauses at each piece, and each transaction is over its time. */
+/** A clock that jumps whenever it is read: work pauses at each piece, and every transaction exceeds its time. */
 function jumping(clock: { monotonic(): number } | Performance): void {
   let now = performance.now();
   const spy =
@@ -31,7 +31,7 @@ it("counts calls without an id once in a session that grows while it is read", a
   expect(rolledUp(t)).toEqual(await recount(t));
 });
 
-it("counts what entries tell once, though the server stops between two transactions of it", async () => {
+it("counts usage of entries once, although the server stops between two of its transactions", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const entries = Array.from({ length: 9 }, (_, i) => ({
@@ -44,7 +44,7 @@ it("counts what entries tell once, though the server stops between two transacti
   const { store } = t.instance.core;
   const before = store.stats.changes;
   const counted = catchUpSpend(t.instance.core);
-  // What was written up to here stays, and the rest is begun anew.
+  // What was written so far stays, and the rest starts over.
   while (store.stats.changes < before + 2) await new Promise((resolve) => setImmediate(resolve));
   store.db.pragma("query_only = ON");
   await expect(counted).rejects.toThrow();

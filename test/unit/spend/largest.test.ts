@@ -5,7 +5,7 @@ import { startInstance } from "../../support/instance.ts";
 const SESSIONS = 1_030;
 const CALLS = 12;
 
-it("shows what a team spent, whatever figures one of its agents makes up", async () => {
+it("shows a team's spend, whatever figures one of its agents makes up", async () => {
   const t = await startInstance();
   const { token, team } = await t.device();
   const post = async (path: string, json: object) => {

@@ -4,12 +4,12 @@ import { DAY_MS } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
-it("sums tens of thousands of sessions of one day, each once, and lets others have their turn meanwhile", async () => {
+it("sums tens of thousands of sessions of one day, each once, while others get their turn", async () => {
   const t = await startInstance();
   const { deviceId, team } = await t.device();
   const { core } = t.instance;
   const now = core.clock.now();
-  // The last by name is what came without a session.
+  // The last in order of names is usage without a session.
   core.store.db
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)

@@ -15,7 +15,7 @@ it("counts days back from the last one, which is today unless said otherwise", (
   expect(days("2026-11-01T23:00:00-05:00", "2026-11-05T00:00:00Z")).toEqual(["2026-11-02", "2026-11-05"]);
 });
 
-it("begins and ends with days that can be written, wherever an offset leads", () => {
+it("begins and ends with days that can be written, whatever the offset", () => {
   expect(days("9999-12-30", "9999-12-31T23:59:59-23:59")).toEqual(["9999-12-30", "9999-12-31"]);
   expect(days("9999d", "0001-01-01T00:00:00+01:00")).toEqual(["0001-01-01", "0001-01-01"]);
 });
@@ -25,7 +25,7 @@ it("has no days when the last lies before the first", () => {
   expect(days("2026-11-21", "2026-11-20")).toBeUndefined();
 });
 
-it("takes dates that exist, date-times with a zone and numbers of days, and nothing else", () => {
+it("accepts existing dates, date-times with a zone and numbers of days, and nothing else", () => {
   for (const text of ["2026-11-21", "2024-02-29", "2026-11-21T08:00:00Z", "2026-11-21T08:00+01:00"])
     expect([isSince(text), isUntil(text)], text).toEqual([true, true]);
   expect([isSince("30d"), isUntil("30d")]).toEqual([true, false]);

@@ -10,12 +10,12 @@ import { NO_MEASURES } from "../../../src/insight/spend/usage-record.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const AT = "2026-11-20T10:00:00Z";
-/** Of one session, each in a cell of its own. */
+/** All of one session, each in a cell of its own. */
 const MODELS = 2_900;
 /** The most cells that may be read in one transaction. */
 const MOST = 1_000;
 
-/** An instance with sessions of one model and one of very many, whose figures are to be reckoned anew. */
+/** An instance with sessions of one model and one of very many, to be priced anew. */
 async function priced() {
   const t = await startInstance();
   const { token, team, deviceId } = await t.device();
@@ -35,7 +35,7 @@ async function priced() {
   await reprice(t.instance.core);
   const { core } = t.instance;
   await core.store.write(() => core.store.db.exec("UPDATE session_figures SET tokens = 1; DELETE FROM spend_pricing"));
-  // Whoever reads for long breathes each time that it may.
+  // With this clock, long reads pause each time that they may.
   let now = core.clock.monotonic();
   vi.spyOn(core.clock, "monotonic").mockImplementation(() => (now += 20));
   const figures = () => t.rows("SELECT external_id AS session, tokens FROM session_figures ORDER BY external_id");
@@ -65,7 +65,7 @@ it("prices a session with very many models without reading all of it in one tran
   expect(Math.max(...read.values())).toBeLessThan(MOST);
 });
 
-it("prices it rightly where more is told of it while it is read, each time", async () => {
+it("prices it correctly although more is reported while it is read, each time", async () => {
   const { core, team, deviceId, figures } = await priced();
   const sql = rows(core.store);
   const all = sql.cellsOfSession.all.bind(sql.cellsOfSession);
@@ -73,7 +73,7 @@ it("prices it rightly where more is told of it while it is read, each time", asy
   vi.spyOn(sql.cellsOfSession, "all").mockImplementation((...of: Parameters<typeof all>) => {
     const cells = all(...of);
     const [{ session, after }] = of;
-    // Of a cell that was read already.
+    // This cell was read already.
     if (session === "many" && after > 0 && !core.store.db.inTransaction) {
       const { context } = cells[0] as NonNullable<(typeof cells)[0]>;
       const day = Math.floor(Date.parse(AT) / 86_400_000);
@@ -90,13 +90,13 @@ it("prices it rightly where more is told of it while it is read, each time", asy
     return cells;
   });
   await reprice(core);
-  // It is not read for ever.
+  // It is not read again for ever.
   expect(told).toBe(25);
   expect(figures()[1]).toEqual({ session: "many", tokens: 6 * MODELS + told });
 });
 
 describe("prices that are taken back", () => {
-  /** An instance whose sessions, more than one transaction prices, used a million tokens each at a dollar. */
+  /** An instance with more sessions than one transaction prices, each with a million tokens at a dollar. */
   async function atADollar() {
     const t = await startInstance();
     const { token, team } = await t.device();
@@ -121,7 +121,7 @@ describe("prices that are taken back", () => {
     return { core, cost, use, listed };
   }
 
-  it("leave nothing in what sessions cost that was used meanwhile", async () => {
+  it("leave no trace in the cost of sessions that they priced meanwhile", async () => {
     const { core, cost, use, listed } = await atADollar();
     cost(100);
     await use(2);
@@ -130,7 +130,7 @@ describe("prices that are taken back", () => {
     expect(await listed()).toEqual([2]);
   });
 
-  it("leave nothing in what sessions cost that were priced at them when the server stopped", async () => {
+  it("leave no trace in the cost of sessions that were priced with them when the server stopped", async () => {
     const { core, cost, listed } = await atADollar();
     cost(100);
     const before = core.store.stats.transactions;

@@ -26,11 +26,11 @@ function perMillion(table: PriceTable, model: string, context = 0, at = TODAY) {
 describe("the prices that ship", () => {
   const table = new PriceTable(shippedPrices());
 
-  it("pass the check that a data directory's own must pass", () => {
+  it("pass the check for a data directory's own prices", () => {
     expect(readPriceFile(JSON.stringify(shippedPrices())).date).toBe(shippedPrices().date);
   });
 
-  it("hold what the providers' lists say of input, output, cache writes for five minutes and an hour, and cache reads", () => {
+  it("match the providers' lists: input, output, cache writes for five minutes and an hour, and cache reads", () => {
     expect(perMillion(table, "claude-opus-4-6")).toEqual([5, 25, 6.25, 10, 0.5]);
     expect(perMillion(table, "claude-sonnet-4-5", 200_000)).toEqual([6, 22.5, 7.5, 12, 0.6]);
     expect(perMillion(table, "claude-haiku-4-5")).toEqual([1, 5, 1.25, 2, 0.1]);
@@ -61,7 +61,7 @@ describe("the prices that ship", () => {
     expect(perMillion(table, "gpt-6-luna")).toEqual([0.1, 0.5, 0.125, 0.125, 0.01]);
   });
 
-  it("are compared with a public collection: what has no price here, and what differs on the day", () => {
+  it("are compared with a public collection: missing models, and differences of that day", () => {
     const listed = (more: object) => ({ mode: "chat", litellm_provider: "openai", ...more });
     const collection = {
       "gpt-9-omega": listed({ input_cost_per_token: 3e-6, output_cost_per_token: 9e-6 }),
@@ -96,7 +96,7 @@ describe("the prices that ship", () => {
     ["gpt-5-2025-08-07", 1.25],
     ["gpt-5.1-codex-max", 1.25],
     ["openai/gpt-4o", 2.5],
-    // A release with a price of its own has it.
+    // A release with its own price uses that.
     ["gpt-4o-2024-05-13", 5],
     ["gpt-3.5-turbo-0125", 0.5],
     ["gpt-3.5-turbo-1106", 1],
@@ -162,7 +162,7 @@ describe("a data directory's own prices", () => {
     expect(currentPrices(core).overridden).toBe(false);
   });
 
-  it("reach a model by all its names, and take names away from others", () => {
+  it("reach a model by all its names, and take over names of other models", () => {
     const own = (models: object) =>
       new PriceTable(shippedPrices(), readPriceFile(JSON.stringify({ date: "2026-11-01", models })));
     const price = { input: 7, output: 8, cacheRead: 9 };
@@ -176,7 +176,7 @@ describe("a data directory's own prices", () => {
     expect([perMillion(gateway, "gpt-5-2025-08-07")[0], perMillion(gateway, "gpt-5-codex")[0]]).toEqual([7, 1.25]);
   });
 
-  it("are left alone while they are wrong, which is said and logged once", async () => {
+  it("are not used while they are wrong, which is reported and logged once", async () => {
     const t = await startInstance();
     const path = join(t.directory, "prices.json");
     const { core } = t.instance;
@@ -213,16 +213,16 @@ describe("a data directory's own prices", () => {
     [model([]), '["models"]["m"] must not be empty'],
     [{ models: {} }, '["date"] is missing'],
     [7, 'must be an object with "date" and "models"'],
-  ])("are refused with the place that is wrong: %j", (file, says) => {
+  ])("are refused, naming the wrong place: %j", (file, says) => {
     expect(() => readPriceFile(JSON.stringify(file))).toThrow(says);
   });
 
-  it("that are no JSON are refused as such", () => {
+  it("that are invalid JSON are refused as such", () => {
     expect(() => readPriceFile("{")).toThrow(/^is not JSON: /);
   });
 });
 
-it("sums are exact: no order of adding makes a difference", () => {
+it("give exact sums: the order of adding makes no difference", () => {
   const table = new PriceTable(shippedPrices());
   const parts = [1, 3, 7, 11, 333_333, 1_000_003].map((input) => ({ ...none, input, cacheRead: input * 3 }));
   const sum = (of: typeof parts) =>

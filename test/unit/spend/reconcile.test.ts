@@ -25,14 +25,14 @@ const call = (source: number, more: Partial<Dimensions> = {}, times = 1, output 
 const counts = (rows: readonly Report[]) => reconcile(rows).map(({ dimensions, times }) => [dimensions.model, times]);
 
 describe("reports without an id, of equal measures in one session", () => {
-  it("count as often as the side with more of them made them", () => {
+  it("count as often as the side that has more of them reports them", () => {
     expect(counts([call(TELEMETRY, {}, 2), call(SPANS, {}, 3)])).toEqual([
       ["", 2],
       ["", 1],
     ]);
   });
 
-  it("are paired with those of their model first, with or without its date, and take the model from whichever names it", () => {
+  it("are paired within their model first, with or without its date, and take the model from whichever side names it", () => {
     const telemetry = [call(TELEMETRY, { model: "claude-opus-4-6" }), call(TELEMETRY)];
     const spans = [call(SPANS, { model: "gpt-5" }), call(SPANS, { model: "claude-opus-4-6-20260205" })];
     expect(counts([...telemetry, ...spans])).toEqual([
@@ -41,7 +41,7 @@ describe("reports without an id, of equal measures in one session", () => {
     ]);
   });
 
-  it("are calls with an id of the other side, once each, and give them what they lack", () => {
+  it("match calls with an id of the other side, once each, and give them what they lack", () => {
     const inSpansOnly = call(ID_IN_SPANS_ONLY);
     expect(counts([inSpansOnly, call(TELEMETRY, { model: "gpt-5" })])).toEqual([
       ["", -1],
@@ -49,13 +49,13 @@ describe("reports without an id, of equal measures in one session", () => {
     ]);
     expect(counts([inSpansOnly, call(TELEMETRY, {}, 3)])).toEqual([["", 2]]);
     expect(counts([{ ...inSpansOnly, dimensions: null, measures: NO_MEASURES }, call(TELEMETRY)])).toEqual([]);
-    // Of their own side they are none.
+    // They do not match calls of their own side.
     expect(counts([call(ID_IN_TELEMETRY_ONLY), call(TELEMETRY)])).toEqual([["", 1]]);
   });
 });
 
 describe("reports of one call with an id", () => {
-  it("are kept each source's and session's best, until the source is read anew", () => {
+  it("are kept as the best of each source and session, until the source is read anew", () => {
     const stored = reportsAfter([call(TELEMETRY)], [{ replaces: undefined, reports: [call(TELEMETRY, {}, 1, 9)] }]);
     expect(stored.map(({ measures }) => measures.output)).toEqual([9]);
     const withCopy = reportsAfter(stored, [{ replaces: SPANS, reports: [call(SPANS, { session: "copy" }, 1, 12)] }]);
@@ -63,7 +63,7 @@ describe("reports of one call with an id", () => {
     expect(bestOf(reportsAfter(withCopy, [{ replaces: SPANS, reports: [] }]))).toMatchObject({ source: TELEMETRY });
   });
 
-  it("stand among those without where one side alone made them, with what counts where they count", () => {
+  it("count as reports without an id where only one side made them", () => {
     const [entry, span, copy] = [call(TELEMETRY), call(SPANS, {}, 1, 9), call(SPANS, { session: "copy" })];
     expect(oneSided([entry, span], span)).toEqual([]);
     expect(oneSided([entry, copy], entry)).toMatchObject([

@@ -33,7 +33,7 @@ const usageOf = ({ below, pick, sometimes }: Chance) => ({
     ? { cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: pick([0, 4]) } }
     : {}),
 });
-/** What the same calls are in OpenTelemetry's attributes: no id, and not for how long the cache was written. */
+/** The same calls in OpenTelemetry's attributes: without an id, and without the lifetime of the cache. */
 const attributesOf = ({ below, sometimes }: Chance) => {
   const [input, written] = [below(3), sometimes(0.5) ? 9 : 0];
   return {
@@ -116,7 +116,7 @@ function deliveries(random: Chance, count: number): Delivery[] {
 async function start(): Promise<{ t: TestInstance; devices: TestDevice[] }> {
   const t = await startInstance();
   const team = await t.team();
-  // Of two equal tellings of a message that of the greater device id counts: ids are drawn, and must not decide between two runs.
+  // Of two equal reports the one of the greater device id counts. Ids are random, and must not make two runs differ.
   const both = [await t.device(team), await t.device(team)].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
   return { t, devices: [...both, await t.device()] };
 }
@@ -148,7 +148,7 @@ it.each([1, 2, 3, 4, 5, 6])(
     expect(t.rows("SELECT count(*) AS n FROM spend_cells WHERE min(usages, input, output, reported_nano) < 0")).toEqual(
       [{ n: 0 }],
     );
-    // Emptied, the tables fill anew to the same.
+    // Once emptied, the tables are rebuilt to the same content.
     t.instance.core.store.db.exec(
       "DELETE FROM spend_usages; DELETE FROM spend_cells; DELETE FROM spend_days; DELETE FROM projections WHERE name LIKE 'spend.%'",
     );
@@ -161,7 +161,7 @@ async function caughtUp(t: TestInstance) {
   return { cells: rolledUp(t) };
 }
 
-/** Some in any order among others that keep theirs: of a span the last telling stands. */
+/** Inserts some, in any order, among others that keep theirs: the last report of a span counts. */
 function shuffledInto<T>({ below }: Chance, some: readonly T[], others: readonly T[]): T[] {
   const all = [...others];
   for (const one of some) all.splice(below(all.length + 1), 0, one);
@@ -169,7 +169,7 @@ function shuffledInto<T>({ below }: Chance, some: readonly T[], others: readonly
 }
 
 it.each([7, 8, 9])(
-  "it does not matter in what order telemetry comes, once or twice, before the traces, after them or between (seed %i)",
+  "the order of telemetry does not matter, once or twice, before the traces, after them or between (seed %i)",
   async (seed) => {
     const random = chance(seed);
     const all = deliveries(random, 40);

@@ -43,7 +43,7 @@ const usage = (input: number, output: number, id?: string) => ({
   output_tokens: output,
 });
 
-it("counts a message once, by the largest output, whoever tells it and when", async () => {
+it("counts a message once, by its largest output, whoever reports it and when", async () => {
   const { entries, session, report } = await start();
   await entries([
     { model: OPUS, usage: usage(10, 1, "m") },
@@ -57,7 +57,7 @@ it("counts a message once, by the largest output, whoever tells it and when", as
   expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 10, outputTokens: 7 });
 });
 
-it("falls back on what else was told of a message when a span that told more is replaced", async () => {
+it("falls back on other reports of a message when a span that reported more is replaced", async () => {
   const { entries, session, report } = await start();
   await entries([{ model: OPUS, usage: usage(10, 5, "m") }]);
   await session({ id: "s", spans: [{ id: "1", usage: usage(10, 9, "m") }] });
@@ -66,7 +66,7 @@ it("falls back on what else was told of a message when a span that told more is 
   expect((await report()).total.outputTokens).toBe(5);
 });
 
-it("counts usage without an id as often as telemetry or the session tells it, not the sum of both", async () => {
+it("counts usage without an id as often as telemetry or the session reports it, not the sum of both", async () => {
   const { entries, session, report } = await start();
   const told = { sessionId: "s", model: OPUS, usage: usage(10, 1) };
   await entries([told, told, { ...told, usage: usage(20, 2) }]);
@@ -79,13 +79,13 @@ it("counts usage without an id as often as telemetry or the session tells it, no
       { id: "4", usage: usage(30, 3) },
     ],
   });
-  // Three of (10, 1) by the spans, one of (20, 2) by telemetry, one of (30, 3) by a span.
+  // Three of (10, 1) from the spans, one of (20, 2) from telemetry, one of (30, 3) from a span.
   expect((await report()).total).toMatchObject({ usages: 5, inputTokens: 80, outputTokens: 8 });
   await entries([{ ...told, sessionId: "another" }]);
   expect((await report()).total.usages).toBe(6);
 });
 
-/** As Anthropic says what was written for an hour, and as OpenTelemetry, which cannot, says the same. */
+/** Cache writes for an hour as Anthropic reports them, and as OpenTelemetry, which has no word for that, reports them. */
 const FOR_AN_HOUR = {
   input_tokens: 10,
   output_tokens: 20,
@@ -106,7 +106,7 @@ const HOUR_USD = (10 * 5 + 20 * 25 + 500 * 10 + 7 * 0.5) / 1e6;
 const ONE_CALL = { usages: 1, inputTokens: 10, outputTokens: 20, cacheWriteTokens: 500, cacheReadTokens: 7 };
 
 it.each(["telemetry first", "spans first"])(
-  "counts once what telemetry and a span tell, by the telling that knows for how long the cache was written, %s",
+  "counts a call of telemetry and a span once, by the report that knows the cache's lifetime, %s",
   async (order) => {
     const { entries, session, report } = await start();
     const tellings = [
@@ -118,7 +118,7 @@ it.each(["telemetry first", "spans first"])(
       await report();
     }
     expect((await report()).total).toMatchObject({ ...ONE_CALL, usd: HOUR_USD });
-    // Two calls of equal figures stay two where one side tells both, whatever the other told of them.
+    // Two equal calls stay two where one side reports both, whatever the other side reported.
     await session({ id: "s", spans: [{ id: "2", attributes: IN_ATTRIBUTES }] });
     expect((await report()).total).toMatchObject({ usages: 2, cacheWriteTokens: 1_000, cacheReadTokens: 14 });
     await entries([{ sessionId: "s", model: OPUS, usage: FOR_AN_HOUR }]);
@@ -129,28 +129,31 @@ it.each(["telemetry first", "spans first"])(
 it.each([
   ["telemetry", "the spans"],
   ["the spans", "telemetry"],
-])("counts once what %s tells with the message's id and %s without it, in any order", async (withId, without) => {
-  const telling = {
-    telemetry: (one: Awaited<ReturnType<typeof start>>, id: string | undefined) =>
-      one.entries([{ sessionId: "s", usage: usage(10, 5, id) }]),
-    "the spans": (one: Awaited<ReturnType<typeof start>>, id: string | undefined) =>
-      one.session({ id: "s", spans: [{ id: id ?? "none", usage: usage(10, 5, id) }] }),
-  };
-  const of = (who: string) => telling[who as keyof typeof telling];
-  const once = { usages: 1, inputTokens: 10, outputTokens: 5 };
-  for (const first of [withId, without]) {
-    const one = await start();
-    await of(first)(one, first === withId ? "m" : undefined);
-    expect((await one.report()).total, first).toMatchObject(once);
-    await of(first === withId ? without : withId)(one, first === withId ? undefined : "m");
-    expect((await one.report()).total, first).toMatchObject(once);
-    // A second message with these figures is a call of its own: what had no id can be one of them alone.
-    await of(withId)(one, "n");
-    expect((await one.report()).total, first).toMatchObject({ usages: 2, inputTokens: 20 });
-  }
-});
+])(
+  "counts a call once that %s reports with the message's id and %s without it, in any order",
+  async (withId, without) => {
+    const telling = {
+      telemetry: (one: Awaited<ReturnType<typeof start>>, id: string | undefined) =>
+        one.entries([{ sessionId: "s", usage: usage(10, 5, id) }]),
+      "the spans": (one: Awaited<ReturnType<typeof start>>, id: string | undefined) =>
+        one.session({ id: "s", spans: [{ id: id ?? "none", usage: usage(10, 5, id) }] }),
+    };
+    const of = (who: string) => telling[who as keyof typeof telling];
+    const once = { usages: 1, inputTokens: 10, outputTokens: 5 };
+    for (const first of [withId, without]) {
+      const one = await start();
+      await of(first)(one, first === withId ? "m" : undefined);
+      expect((await one.report()).total, first).toMatchObject(once);
+      await of(first === withId ? without : withId)(one, first === withId ? undefined : "m");
+      expect((await one.report()).total, first).toMatchObject(once);
+      // A second message with these figures is a call of its own: the report without an id can match only one of them.
+      await of(withId)(one, "n");
+      expect((await one.report()).total, first).toMatchObject({ usages: 2, inputTokens: 20 });
+    }
+  },
+);
 
-it("takes what has no id for as many messages as there are, and none of its own side or of another session", async () => {
+it("matches a report without an id with one message at most, and none of its own side or of another session", async () => {
   const one = await start();
   await one.entries([
     { sessionId: "s", model: OPUS, usage: usage(10, 5, "m") },
@@ -160,7 +163,7 @@ it("takes what has no id for as many messages as there are, and none of its own 
   const spans = ["1", "2", "3"].map((id) => ({ id, usage: usage(10, 5) }));
   await one.session({ id: "t", spans: spans.slice(0, 1) });
   expect((await one.report()).total.usages).toBe(3);
-  // One is m, one is the entry without an id, one is told by nobody else.
+  // One is m, one is the entry without an id, and one nobody else reports.
   await one.session({ id: "s", spans });
   expect((await one.report()).total.usages).toBe(4);
   await one.session({ id: "s", spans: spans.map((span) => ({ ...span, usage: usage(0, 0) })) });
@@ -181,7 +184,7 @@ it("follows a message whose output grows, and a span that is replaced by another
   expect((await report()).total).toMatchObject({ usages: 1, outputTokens: 9 });
 });
 
-it("adds what the side without an id knows of a message: for how long the cache was written, the model, the cost", async () => {
+it("takes from the side without an id what it knows of a message: the cache's lifetime, the model, the cost", async () => {
   const { entries, session, report } = await start();
   const { cache_creation: _, ...whole } = FOR_AN_HOUR;
   await session({ id: "s", spans: [{ id: "1", usage: { ...whole, id: "m" } }] });
@@ -190,7 +193,7 @@ it("adds what the side without an id knows of a message: for how long the cache 
   expect((await report()).groups).toMatchObject([{ key: OPUS, ...ONE_CALL, usd: HOUR_USD, reportedUsd: 0.25 }]);
 });
 
-it("takes a model's name with and without its date for the same, and keeps the name that telemetry told", async () => {
+it("treats a model's name with and without its date as the same, and keeps telemetry's", async () => {
   const { entries, session, report } = await start();
   const tell = (models: readonly string[]) =>
     entries(models.map((model) => ({ sessionId: "s", model, usage: usage(10, 5) })));
@@ -210,12 +213,12 @@ it("takes a model's name with and without its date for the same, and keeps the n
   ]);
 });
 
-it("counts a session's own account only while its spans and entries tell none", async () => {
+it("counts a session's own total only while its spans and entries report none", async () => {
   const { entries, session, report } = await start();
   await session({ id: "s", model: OPUS, usage: usage(1_000, 100), costUsd: 0.5 });
   expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 1_000, reportedUsd: 0.5 });
   await entries([{ sessionId: "s", usage: usage(10, 1) }]);
-  // Its entries tell of usage, but not of cost.
+  // Its entries report usage, but no cost.
   expect((await report()).total).toMatchObject({ usages: 1, inputTokens: 10, reportedUsd: 0.5 });
   await entries([{ sessionId: "s", usage: usage(20, 1), costUsd: 0.25 }]);
   expect((await report()).total).toMatchObject({ usages: 2, inputTokens: 30, reportedUsd: 0.25 });
@@ -243,7 +246,7 @@ it("takes model and branch from the session where an entry names none, whichever
   expect((await report()).groups).toMatchObject([{ key: "claude-haiku-4-5", inputTokens: 3_000_001 }]);
 });
 
-it("never takes a session of another device or team for an entry's own", async () => {
+it("never attributes an entry to a session of another device or team", async () => {
   const { t, device, entries, session, report } = await start();
   const [colleague, stranger] = [await t.device(device.team), await t.device()];
   await entries([{ sessionId: "s", usage: usage(10, 0) }]);
@@ -257,7 +260,7 @@ it("never takes a session of another device or team for an entry's own", async (
   expect((await report()).total.usages).toBe(2);
 });
 
-it("counts the model calls of an agent's trace, not the sum its own span repeats", async () => {
+it("counts the model calls of an agent's trace, not the sum that its own span repeats", async () => {
   const { session, report } = await start();
   const attributes = (operation: string, input: number, cached: number, output: number) => ({
     "gen_ai.operation.name": operation,
@@ -338,7 +341,7 @@ it("groups by everything it is asked for, dearest first, and narrows to a reposi
   ]);
 });
 
-it("reads usage wherever agents put it in an entry, and nothing from what is no usage", async () => {
+it("reads usage wherever agents put it in an entry, and nothing from other members", async () => {
   const { entries, report } = await start();
   const sizes = [1, 2, 4, 8, 16];
   const [a, b, c, d, e] = sizes as [number, number, number, number, number];
@@ -374,7 +377,7 @@ it("gives days in their order, whatever they cost", async () => {
   expect(groups.map(({ key }) => key)).toEqual(["2026-11-17", "2026-11-18", "2026-11-19"]);
 });
 
-it("adds up reported costs exactly, and made-up figures without an end to the counting", async () => {
+it("adds up reported costs exactly, and invented figures without failing", async () => {
   const { entries, report } = await start();
   await entries(Array.from({ length: 10 }, () => ({ costUsd: 0.1 })));
   expect((await report()).total).toMatchObject({ reportedUsd: 1, usages: 0, usd: null });
@@ -385,7 +388,7 @@ it("adds up reported costs exactly, and made-up figures without an end to the co
   expect((await report()).groups.find(({ key }) => key === OPUS)).toMatchObject({ inputTokens: 5 });
 });
 
-it("charges a request of more tokens than a size what such requests cost, and a day what it cost that day", async () => {
+it("prices a large request as such requests cost, and each day by the prices of that day", async () => {
   const { entries, report } = await start();
   const told = (model: string, input: number, more: object = {}) => ({ model, usage: usage(input, 0), ...more });
   await entries([told("claude-sonnet-4-5", 200_000), told("claude-sonnet-4-5", 200_001)]);

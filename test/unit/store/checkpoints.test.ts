@@ -25,7 +25,7 @@ interface Log {
 
 const look = (db: Database) => db.prepare<[], Log>("PRAGMA wal_checkpoint(NOOP)").get() as Log;
 
-it("moves the log into the database in between where much is written, so that it stays short", async () => {
+it("moves the log into the database during large writes, so that it stays short", async () => {
   const { store, write } = open();
   await write(4_096 * 300);
   expect(look(store.db)).toMatchObject({ log: expect.any(Number), checkpointed: 0 });
@@ -34,12 +34,12 @@ it("moves the log into the database in between where much is written, so that it
     await write(4_096 * 100);
     longest = Math.max(longest, look(store.db).log);
   }
-  // What was moved is written over: without that, the log would hold all of it.
+  // The moved part is overwritten; otherwise the log would hold all of it.
   expect(longest).toBeLessThan(15_000);
   expect(store.db.prepare("SELECT sum(length(text)) FROM texts").pluck().get()).toBe(4_096 * 30_300);
 });
 
-it("leaves alone what another reader has yet to read, and moves it once that is done", async () => {
+it("does not move what another reader has yet to read, until that is done", async () => {
   const { store, write } = open();
   const reader = new Sqlite(databasePath(store.directory), { readonly: true });
   onTestFinished(() => void reader.close());
@@ -58,7 +58,7 @@ it("leaves alone what another reader has yet to read, and moves it once that is 
   expect(look(store.db)).toMatchObject({ log: look(store.db).checkpointed });
 });
 
-it("goes on in between after a reader kept all of it in the log for a while", async () => {
+it("continues after a reader held all of it in the log for a while", async () => {
   const { store, write } = open();
   const reader = new Sqlite(databasePath(store.directory), { readonly: true });
   onTestFinished(() => void reader.close());
@@ -72,11 +72,11 @@ it("goes on in between after a reader kept all of it in the log for a while", as
     await write(4_096 * 100);
     longest = Math.max(longest, look(store.db).log);
   }
-  // As a command does it, which has no interval at which it is asked for.
+  // As a command does, which has no interval for checkpoints.
   expect(longest).toBeLessThan(15_000);
 });
 
-it("moves what another process wrote, too: a command beside the server ends before all of it is moved", async () => {
+it("moves also what another process wrote: a command beside the server ends before all of it is moved", async () => {
   const { store, write } = open();
   await write(4_096 * 100);
   const server = openStore(store.directory, { now: Date.now });
@@ -88,7 +88,7 @@ it("moves what another process wrote, too: a command beside the server ends befo
   expect(checkpointed).toBe(log);
 });
 
-it("moves the much that a command wrote in one go before the command ends, and leaves a little to the server", async () => {
+it("moves a command's large write before the command ends, and leaves a small one to the server", async () => {
   const { store: server, write } = open();
   await write(1);
   server.checkpoint();

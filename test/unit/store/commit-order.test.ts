@@ -13,12 +13,12 @@ function order(...items: readonly ReturnType<typeof of>[]) {
   return { waiting, turn };
 }
 
-it("takes small changes together, in their order, whoever sends them", () => {
+it("groups small changes, in their order, whoever sends them", () => {
   const { turn } = order(of("a", "1"), of("b", "2"), of(undefined, "3"));
   expect([turn(), turn()]).toEqual([["1", "2", "3"], []]);
 });
 
-it("gives large changes a turn of their own, between those of small ones, from team to team", () => {
+it("gives large changes a turn of their own, between small ones, team by team", () => {
   const { waiting, turn } = order();
   waiting.tookLong(of("a", "before"), 0);
   waiting.tookLong(of("b", "before"), 0);
@@ -33,7 +33,7 @@ it("gives large changes a turn of their own, between those of small ones, from t
   expect([turn(), turn(), turn(), waiting.length]).toEqual([["b1"], ["a2"], ["a3"], 0]);
 });
 
-it("leaves for the next turn what it is not asked for any more", () => {
+it("keeps for the next turn what this one did not take", () => {
   const { waiting, turn } = order(of("a", "1"), of("a", "2"));
   for (const { name } of waiting.turn(0)) {
     expect(name).toBe("1");
@@ -51,7 +51,7 @@ it("forgets after a second that a team's changes took long", () => {
   expect(turn(1_002)).toEqual(["1", "2"]);
 });
 
-it("hands over all that waits", () => {
+it("returns everything that waits", () => {
   const { waiting } = order(of("b", "1"));
   waiting.tookLong(of("a", "before"), 0);
   waiting.push(of("a", "2"));

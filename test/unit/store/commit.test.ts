@@ -30,7 +30,7 @@ it("shares one transaction among changes that arrive together, in their order", 
   expect([order, all(), queue.stats.transactions, queue.stats.changes]).toEqual([[3, 1, 2], [1, 2, 3], 1, 3]);
 });
 
-it("ends a transaction that has taken long, commits later what came behind, and all of it when drained", async () => {
+it("ends a transaction that took long, commits the rest later, and all of it when drained", async () => {
   const { queue, insert, all } = open();
   const long = (n: number) => () => {
     for (const began = performance.now(); performance.now() - began < 20; );
@@ -73,7 +73,7 @@ it("undoes only the change that throws, and gives it its own error", async () =>
   expect(all()).toEqual([1, 3]);
 });
 
-it("undoes all of a change that is alone and throws, and goes on with the next", async () => {
+it("undoes all of a single change that throws, and goes on with the next", async () => {
   const { db, queue, insert, all } = open();
   const alone = queue.write(() => {
     insert(1);
@@ -85,7 +85,7 @@ it("undoes all of a change that is alone and throws, and goes on with the next",
   expect(all()).toEqual([2]);
 });
 
-it("keeps a change that was alone where one that it queued throws", async () => {
+it("keeps a single change although one that it queued throws", async () => {
   const { queue, insert, all } = open();
   const queued: Promise<unknown>[] = [];
   await queue.write(() => {

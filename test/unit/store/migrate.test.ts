@@ -86,7 +86,7 @@ it("upgrades nothing when the backup cannot be written, says so, and leaves no h
   expect([shape(db), readdirSync(directory).sort()]).toEqual([["a"], ["backups", "reckon.db"]]);
 });
 
-it("names, to a program that is too old, the newest backup of an upgrade that it can restore", () => {
+it("names, for a program that is too old, the newest backup of an upgrade that it can restore", () => {
   const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   onTestFinished(() => void db.close());
@@ -126,12 +126,12 @@ it("leaves the file as it was when a step fails", () => {
   const broken = { ...V3, read: (file: string) => (file === "three" ? "NONSENSE" : V3.read(file)) };
   expect(() => migrate(db, directory, broken)).toThrow();
   expect([shape(db), db.pragma("user_version", { simple: true })]).toEqual([["a"], 1]);
-  // A service manager starts it again and again: nothing piles up.
+  // A service manager starts it again and again, and no backups pile up.
   expect(readdirSync(join(directory, "backups"))).toEqual([]);
   db.close();
 });
 
-it("leaves the file as it was when a step makes rows that name what is not there", () => {
+it("leaves the file as it was when a step makes rows that refer to missing ones", () => {
   const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   onTestFinished(() => void db.close());

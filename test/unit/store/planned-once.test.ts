@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { plannedOnce } from "../../../src/platform/store/planned-once.ts";
 
-it("finds, orders, bounds and changes the same rows, of whatever type", () => {
+it("finds, orders, bounds and changes the same rows as an ordinary statement, of whatever type", () => {
   const db = new Sqlite(":memory:");
   db.exec(
     "CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT, bytes BLOB, size REAL) STRICT; CREATE INDEX by_name ON rows (name, id)",
@@ -27,7 +27,7 @@ it("finds, orders, bounds and changes the same rows, of whatever type", () => {
   expect(once.prepare("SELECT name, size FROM rows WHERE id = ?").get(1)).toEqual({ name: "other", size: 9 });
 });
 
-it("goes by the same index", () => {
+it("uses the same index", () => {
   const db = new Sqlite(":memory:");
   db.exec("CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT); CREATE INDEX by_name ON rows (name, id)");
   const plan = (preparer: Pick<typeof db, "prepare">) =>

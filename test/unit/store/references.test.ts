@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startInstance } from "../../support/instance.ts";
 
-/** Of these rows stay, or are few. */
+/** Tables whose rows stay, or are few. */
 const KEPT = [
   "teams",
   "users",
@@ -13,7 +13,7 @@ const KEPT = [
   "sso_issuers",
 ];
 
-it("removes no row with a look at all rows that might refer to it", async () => {
+it("removes no row by reading all rows that might refer to it", async () => {
   const t = await startInstance();
   const unindexed = t.rows(
     `SELECT t.name || '.' || f."from" AS reference FROM sqlite_schema t, pragma_foreign_key_list(t.name) f

@@ -5,7 +5,7 @@ import { newFolder } from "../../support/folder.ts";
 
 const MIB = 1024 * 1024;
 
-it("gives back the room of what went where that is much, some of it at a time, and keeps some for what comes", async () => {
+it("returns free space where there is much, some of it at a time, and keeps some for new data", async () => {
   const directory = newFolder();
   const store = openStore(directory, { now: Date.now });
   onTestFinished(() => store.close());
@@ -19,7 +19,7 @@ it("gives back the room of what went where that is much, some of it at a time, a
     return statSync(databasePath(directory)).size / MIB;
   };
   const before = size();
-  // A third is free: less than it keeps.
+  // A third is free, which is less than it keeps.
   await store.write(() => store.db.exec("DELETE FROM texts WHERE id % 3 = 0"));
   await store.giveBack(1_000);
   expect([before > 160, Math.round(before - size())]).toEqual([true, 0]);

@@ -63,7 +63,7 @@ async function filled(t: TestInstance) {
 }
 
 describe("listEntries", () => {
-  it("shows a team's entries once each, the one that arrived last first, on whatever pages", async () => {
+  it("shows a team's entries once each, the last arrival first, on whatever pages", async () => {
     const t = await startInstance();
     const { a, b } = await filled(t);
     const held = t
@@ -116,7 +116,7 @@ describe("listEntries", () => {
     expect(await rows({ text: "nowhere" })).toEqual([]);
   });
 
-  it("reads one stream by its numbers, a late entry in its place, and tells what is missing below", async () => {
+  it("reads one stream by its numbers, a late entry in its place, and tells what is missing before each", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(t, device, "shop", [5, 6, 9, 12]);
@@ -142,7 +142,7 @@ describe("listEntries", () => {
     expect(seqsOf(back)).toEqual([8, 6]);
   });
 
-  it("stops looking after a bound, says how far it came, and goes on from there", async () => {
+  it("stops after a limit, says how far it came, and continues from there", async () => {
     const t = await startInstance();
     const device = await t.device();
     const thousand = Array.from({ length: 1_000 }, (_, i) => i + 1);
@@ -209,7 +209,7 @@ it("lists the entry of the highest seq that there is in its stream, too", async 
   expect([seqsOf({ rows }), pages]).toEqual([[last, last - 1, last - 2], 2]);
 });
 
-it("lists streams with their holes, the one that grew last first", async () => {
+it("lists streams with their gaps, the one that grew last first", async () => {
   const t = await startInstance();
   const device = await t.device();
   await send(t, device, "a", [1, 4]);
@@ -228,7 +228,7 @@ it("lists streams with their holes, the one that grew last first", async () => {
   expect(streams[0]?.gaps).toHaveLength(20);
 });
 
-it("lists the streams of some devices, the one that grew last first, without a walk through all of the team's", async () => {
+it("lists the streams of some devices, the one that grew last first, without reading all of the team's", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const one = await t.device();
@@ -254,7 +254,7 @@ it("lists the streams of some devices, the one that grew last first, without a w
   }
 });
 
-it("counts what is missing of more streams than an integer has room for", async () => {
+it("counts the missing numbers of more streams than an integer can hold", async () => {
   const t = await startInstance();
   const device = await t.device();
   // 2^10 streams, each with nearly 2^53 numbers missing.

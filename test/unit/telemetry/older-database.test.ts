@@ -18,7 +18,7 @@ const at = (repoKey: string, seqs: readonly number[], more: object = {}) => ({
 });
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** Streams in turn, gaps that are filled later, what came again and what contradicts. */
+/** Several streams in turn, gaps filled later, repeats and contradictions. */
 const DELIVERED = [
   at("r", [2, 3, 4]),
   at("s", [1, 2, 3, 9, 12]),
@@ -53,7 +53,7 @@ it.each(CURRENT_SCHEMA.migrations.filter(({ version }) => version <= 12).map(({ 
     onTestFinished(() => void db.close());
     const migrations = CURRENT_SCHEMA.migrations.filter((one) => one.version <= version);
     upgrade(db, directory, NOW, silentLog, { ...CURRENT_SCHEMA, version, migrations });
-    // As if something was taken out long ago: numbers need not be without holes.
+    // As if something was removed long ago: ids may have holes.
     db.exec("UPDATE telemetry_entries SET id = id + 100000 WHERE delivery_id >= 4");
     const before = rowsOf(db).raw().all();
     expect(before).toHaveLength(1_821);
@@ -61,7 +61,7 @@ it.each(CURRENT_SCHEMA.migrations.filter(({ version }) => version <= 12).map(({ 
     expect(proved.faults).toEqual([]);
     upgrade(db, directory, NOW, silentLog);
     expect(entriesOf(db)).toEqual(before);
-    // What was noted before still proves that nothing up to it changed.
+    // The head that was noted before still proves that nothing up to it changed.
     expect(verify(directory, proved.head ?? undefined)).toMatchObject({ deliveries: proved.deliveries, faults: [] });
     const segments = db
       .prepare(
@@ -90,7 +90,7 @@ it.each(CURRENT_SCHEMA.migrations.filter(({ version }) => version <= 12).map(({ 
   },
 );
 
-it("tells how far it is where entries are many", async () => {
+it("shows its progress where entries are many", async () => {
   const directory = await firstSchemaDirectory();
   const db = new Sqlite(join(directory, "reckon.db"));
   onTestFinished(() => void db.close());

@@ -29,7 +29,7 @@ const blocks = () => t.count("telemetry_blocks");
 const unsealed = () =>
   t.rows("SELECT coalesce(sum(entries), 0) AS n FROM telemetry_segments WHERE block_id IS NULL")[0].n;
 
-/** Everything that readers are shown, and whether the ledger holds. */
+/** Everything that readers are shown, and whether the ledger check passes. */
 async function shown() {
   const { core } = t.instance;
   const pages = [];
@@ -51,7 +51,7 @@ async function shown() {
 }
 
 describe("sealing", () => {
-  it("moves all of a stream that came last while the clock was months ahead", async () => {
+  it("seals all of a stream whose last entries came while the clock was months ahead", async () => {
     t.clock.jump(60 * DAY_MS);
     await send("shop", numbers(1, 5));
     t.clock.jump(-60 * DAY_MS);
@@ -59,7 +59,7 @@ describe("sealing", () => {
     expect([await seal(t.instance.core, MANY), unsealed()]).toEqual([1, 0]);
   });
 
-  it("moves what fills a block of a stream that goes on, and all of one that has been quiet, and readers see the same", async () => {
+  it("seals the full blocks of an active stream, and all of a quiet one, and readers see the same", async () => {
     await sendBatches("shop", 25);
     await send("till", numbers(1, 5));
     const before = await shown();
@@ -84,7 +84,7 @@ describe("sealing", () => {
     ]);
   });
 
-  it("still knows what comes again, what contradicts, and what comes late between sealed entries", async () => {
+  it("still recognises repeats, contradictions and late entries between sealed ones", async () => {
     await send("shop", [1, 2, 3, 7, 8]);
     await send("shop", [20, 21]);
     t.clock.advance(DAY_MS);
@@ -105,7 +105,7 @@ describe("sealing", () => {
     ]);
   });
 
-  it("keeps no more in memory of streams that it read than they hold, many as they may be", async () => {
+  it("keeps no more in memory of the streams it read than they hold, however many", async () => {
     const STREAMS = 300;
     for (const i of numbers(1, STREAMS)) await send(`shop-${i}`, [1]);
     t.clock.advance(DAY_MS);
@@ -113,7 +113,7 @@ describe("sealing", () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const inMemory = async () => {
-      // What a collection lets go of is given back beside it.
+      // Garbage collection returns memory with a delay.
       for (let i = 0; i < 3; i++) {
         collect();
         await new Promise(setImmediate);
@@ -123,11 +123,11 @@ describe("sealing", () => {
     const before = await inMemory();
     const lines = await Array.fromAsync(exportEntries(t.instance.core, device.team.id));
     expect(lines).toHaveLength(STREAMS);
-    // Each holds some hundred bytes.
+    // Each stream holds some hundred bytes.
     expect((await inMemory()) - before).toBeLessThan(STREAMS * 8 * 1024);
   });
 
-  it("leaves alone what was parted by a late entry while it was compressed", async () => {
+  it("leaves alone a stretch that a late entry split while it was compressed", async () => {
     await send("shop", [1, 2, 5]);
     t.clock.advance(DAY_MS);
     const sealing = seal(t.instance.core, MANY);
@@ -143,7 +143,7 @@ describe("sealing", () => {
     ["a segment points elsewhere", "UPDATE telemetry_segments SET block_at = block_at + 1 WHERE first_id = 101", 1],
     ["a segment says less than it holds", "UPDATE telemetry_segments SET entries = 99 WHERE first_id = 101", 1],
     ["a segment says another number", "UPDATE telemetry_segments SET last_seq = 199 WHERE first_id = 101", 1],
-  ])("the ledger shows it when %s, and pages are shown without what is gone", async (_, sql, faults) => {
+  ])("the ledger check finds that %s, and pages are shown without the missing part", async (_, sql, faults) => {
     await sendBatches("shop", 11);
     expect(await seal(t.instance.core, MANY)).toBe(1);
     t.instance.core.store.db.exec(sql);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { firstWhere } from "../../../src/kit/first-where.ts";
 import { seek } from "../../../src/record/telemetry/seek.ts";
 
-/** Rows with holes among their ids, and numbers that never fall. */
+/** Rows with holes among their ids, and values that never fall. */
 const table = fc
   .array(fc.record({ gap: fc.integer({ min: 1, max: 9 }), rise: fc.integer({ min: 0, max: 2 }) }), { maxLength: 60 })
   .map((steps) => {
@@ -16,7 +16,7 @@ const table = fc
   });
 
 describe("seek", () => {
-  it("finds what walking row by row finds, either way, from anywhere", () => {
+  it("finds the same as walking row by row, in either direction, from anywhere", () => {
     fc.assert(
       fc.property(table, fc.integer({ min: 0, max: 600 }), fc.integer({ min: 0, max: 130 }), (rows, start, goal) => {
         const up = seek(
@@ -38,7 +38,7 @@ describe("seek", () => {
     );
   });
 
-  it("looks once when the next row will do, and few times when it lies far", () => {
+  it("reads once when the next row fits, and few times when it is far", () => {
     let looks = 0;
     const probe = (at: number) => {
       looks++;
@@ -52,7 +52,7 @@ describe("seek", () => {
   });
 });
 
-it("halves to the first id from which on a condition holds", () => {
+it("searches by halves for the first id from which a condition holds", () => {
   for (const first of [1, 2, 50, 100, 101]) expect(firstWhere(100, (id) => id >= first)).toBe(first);
   expect(firstWhere(0, () => true)).toBe(1);
 });

@@ -6,7 +6,7 @@ import { exportEntries, findEntry, listEntries, listStreams } from "../../../src
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
-/** Entries that a device sends together: number and content, of which there are few, so that they come again and contradict. */
+/** Entries that a device sends together: number and content. Contents are few, so that they repeat and contradict. */
 interface Delivery {
   readonly stream: number;
   readonly entries: readonly (readonly [seq: number, text: string])[];
@@ -20,21 +20,21 @@ const delivery = fc.record({
     maxLength: 12,
   }),
 });
-/** Numbers in a row, as agents count, beside those at random. */
+/** Consecutive numbers, as agents count, beside random ones. */
 const run = fc
   .record({ stream: fc.nat(1), from: fc.integer({ min: 1, max: MAX_SEQ }), step: fc.integer({ min: 1, max: 3 }) })
   .map(({ stream, from, step }): Delivery => ({ stream, entries: [0, 1, 2, 3, 4].map((i) => [from + i * step, "a"]) }));
 
 const sealed = fc.constant({ sealed: true });
 
-/** What a stream is, said as simply as it can be. */
+/** A stream in its simplest form. */
 class Model {
   readonly stored = new Map<number, { readonly text: string; readonly arrival: number }>();
   readonly evidence = new Set<string>();
   #first = 0;
   maxSeq = 0;
 
-  /** @returns what the reply says */
+  /** @returns what the reply should say */
   take(entries: Delivery["entries"], arrivals: { next: number }) {
     const before = this.maxSeq;
     let contradicted = false;
@@ -77,7 +77,7 @@ async function listed(t: TestInstance, device: TestDevice, repoKey: string) {
 const numbers = (gaps: readonly Gap[]) =>
   gaps.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
 
-/** Everything that a reader is shown is what the models say. */
+/** Expects that everything a reader is shown matches the models. */
 async function expectAll(t: TestInstance, device: TestDevice, models: readonly Model[]): Promise<void> {
   const { core } = t.instance;
   const streams = listStreams(core, device.team.id);
@@ -111,7 +111,7 @@ async function expectAll(t: TestInstance, device: TestDevice, models: readonly M
   expectApart(t);
 }
 
-/** Neither numbers of entries nor those of one stream overlap from segment to segment. */
+/** Expects that neither ids nor sequence numbers overlap between segments. */
 function expectApart(t: TestInstance): void {
   const segments = t.rows("SELECT * FROM telemetry_segments ORDER BY first_id");
   for (const [i, { first_id }] of segments.entries())
@@ -132,7 +132,7 @@ async function sealAll(t: TestInstance): Promise<void> {
   await seal(t.instance.core, 100);
 }
 
-it("shows the same, however entries were delivered: in whatever order, again, in between, contradicting, sealed or not", async () => {
+it("shows the same, however entries were delivered: in any order, repeated, in between, contradicting, sealed or not", async () => {
   const t = await startInstance({ settings: { limitTelemetry: "off" } });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(run, delivery, sealed), { minLength: 1, maxLength: 14 }), async (steps) => {
@@ -152,7 +152,7 @@ it("shows the same, however entries were delivered: in whatever order, again, in
   );
 }, 60_000);
 
-it("cuts a large delivery into segments that are quickly read, and shows it whole", async () => {
+it("cuts a large delivery into segments that can be read quickly, and shows it whole", async () => {
   const t = await startInstance();
   const device = await t.device();
   const text = "ß".repeat(20_000);
@@ -167,7 +167,7 @@ it("cuts a large delivery into segments that are quickly read, and shows it whol
   expect(ledgerFaults(t.instance.core)).toEqual([]);
 });
 
-it("keeps a delivery whose numbers leave room in one piece until they are filled, and every entry's address", async () => {
+it("keeps a delivery with gaps in its numbers in one piece until they are filled, and every entry's address", async () => {
   const t = await startInstance();
   const device = await t.device();
   const model = new Model();

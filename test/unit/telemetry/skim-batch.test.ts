@@ -8,7 +8,7 @@ import { type ReadBatch, readTelemetry } from "../../../src/record/telemetry/rea
 const { skim, ...unskimmed } = readTelemetry;
 const ways = { skimmed: workOf(readTelemetry), parsed: workOf(unskimmed as typeof readTelemetry) };
 
-/** What a preparation makes of a body, without what is drawn at random. */
+/** A preparation's result for a body, without its random parts. */
 async function made(way: keyof typeof ways, body: string, captureMode: CaptureMode = "full"): Promise<unknown> {
   const given = { value: { captureMode, maxEntries: 8, maxPayloadBytes: 400 } };
   const bytes = Buffer.from(body);
@@ -60,7 +60,7 @@ const batch = fc.record(
 );
 
 describe("a skimmed batch", () => {
-  it("comes to what parsing and validating it come to", async () => {
+  it("gives the same result as parsing and validating", async () => {
     let skimmed = 0;
     const mode = fc.constantFrom<CaptureMode>("full", "metadata", "off");
     await fc.assert(
@@ -74,7 +74,7 @@ describe("a skimmed batch", () => {
     expect(skimmed).toBeGreaterThan(300);
   });
 
-  it("changed anywhere, it is refused or taken as parsing refuses or takes it", async () => {
+  it("with any change is refused or accepted as parsing would", async () => {
     const usual = JSON.stringify({
       repoKey: "github.com/acme/shop",
       mode: "full",
@@ -130,7 +130,7 @@ describe("a skimmed batch", () => {
     ["a name with an escape", '{"entries":[{"s\\u0065q":1,"payload":{}}]}'],
     ["more than one line", '{"entries":[\n]}'],
     ["what nests too deep", `{"entries":[{"seq":1,"payload":{"a":${"[".repeat(62)}${"]".repeat(62)}}}]}`],
-  ])("leaves %s to others", async (_, body) => {
+  ])("leaves %s to the parser", async (_, body) => {
     expect(isSkimmed(body)).toBe(false);
     expect(await made("skimmed", body)).toEqual(await made("parsed", body));
   });

@@ -11,7 +11,7 @@ async function send(t: TestInstance, { token }: TestDevice, seq: number) {
   expect(answer.status).toBe(200);
 }
 
-/** The numbers of a team's entries in some time: as a page after the other lists them, as they are exported, and by their deliveries. */
+/** A team's entries in a range of time: as pages list them, as they are exported, and by their deliveries. */
 async function found(t: TestInstance, teamId: string, filter: Pick<EntryFilter, "from" | "to">): Promise<number[]> {
   const { core } = t.instance;
   const down: number[] = [];
@@ -32,7 +32,7 @@ async function found(t: TestInstance, teamId: string, filter: Pick<EntryFilter, 
   return up;
 }
 
-it("finds what came in some time though the clock was wrong in between, ahead or behind", async () => {
+it("finds what came in a range of time although the clock was ahead or behind in between", async () => {
   const t = await startInstance({ settings: { limitTelemetry: "off" } });
   const device = await t.device();
   const days = ["2026-11-26", "2026-12-27", "2026-11-27", "2026-11-28", "2020-01-01", "2026-11-28", "2026-11-29"];
@@ -48,7 +48,7 @@ it("finds what came in some time though the clock was wrong in between, ahead or
   expect(await of("2019-01-01", "2027-01-01")).toHaveLength(28);
 });
 
-it("finds what came in some time of a team from elsewhere, whose deliveries are older than others before them", async () => {
+it("finds what came in a range of time of an imported team, whose deliveries are older than others before them", async () => {
   const t = await startInstance({ settings: { limitTelemetry: "off" } });
   const [here, moved] = [await t.device(), await t.device()];
   setClock(t, "2027-01-10");

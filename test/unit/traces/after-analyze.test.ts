@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { twinRows } from "../../../src/record/traces/twin-rows.ts";
 import { startInstance } from "../../support/instance.ts";
 
-it("finds some sessions by their numbers, whatever somebody's ANALYZE noted of the table", async () => {
+it("finds some sessions by their ids, whatever an ANALYZE noted of the table", async () => {
   const t = await startInstance();
   const { store } = t.instance.core;
   const { token } = await t.device();

@@ -49,7 +49,7 @@ async function everything(t: TestInstance, team: string, filter: SessionFilter &
 }
 
 describe("listSessions", () => {
-  it("shows the session that started last first, those without a start at the end, on whatever pages", async () => {
+  it("shows the last started session first, those without a start at the end, on whatever pages", async () => {
     const t = await startInstance();
     const { team } = await filled(t);
     for (const limit of [1, 2, 5, 11, 12, 200]) {
@@ -109,7 +109,7 @@ describe("listSessions", () => {
     ]);
   });
 
-  it("uses the indexes of starts, so that no page sorts", async () => {
+  it("uses the indexes on starts, so that no page sorts", async () => {
     const t = await startInstance();
     for (const where of ["team_id = 'x'", "team_id = 'x' AND repo_key = 'y'"]) {
       const plan = t.rows(
@@ -122,7 +122,7 @@ describe("listSessions", () => {
 });
 
 describe("getSession", () => {
-  it("tells what is understood of the free-form parts and keeps the text", async () => {
+  it("shows what it understands of the free-form parts, and keeps the text", async () => {
     const t = await startInstance();
     const device = await t.device();
     await send(
@@ -195,7 +195,7 @@ describe("getSession", () => {
   });
 });
 
-it("offers the values that a team's sessions hold to narrow by", async () => {
+it("offers the filter values of a team's sessions", async () => {
   const t = await startInstance();
   const { team, device } = await filled(t);
   await t.instance.settle();
@@ -211,7 +211,7 @@ it("offers the values that a team's sessions hold to narrow by", async () => {
   });
 });
 
-it("finds a long text in any case, and in a time that does not depend on what it is looked for in", async () => {
+it("finds a long text in any case, in a time that does not depend on what it is searched in", async () => {
   const t = await startInstance();
   const device = await t.device();
   const long = "a".repeat(2_000);
@@ -227,6 +227,6 @@ it("finds a long text in any case, and in a time that does not depend on what it
     ["aaaaaa", ["has", "alike"]],
   ] as const)
     expect(idsOf(await listSessions(t.instance.core, device.team.id, { text })).sort()).toEqual([...ids].sort());
-  // By a pattern of LIKE alone each of the long ones took ten seconds and more, in one go.
+  // With a LIKE pattern alone each of the long ones took ten seconds and more, without a pause.
   expect(performance.now() - started).toBeLessThan(12_000);
 });

@@ -69,7 +69,7 @@ it("counts what an older database holds", async () => {
   );
   for (const step of ["0022-days", "0023-finds"])
     db.exec(readFileSync(`src/platform/store/migrations/${step}.sql`, "utf8"));
-  // What they are kept by now makes those of step 22 needless.
+  // The present triggers replace those of step 22.
   db.exec("DROP TRIGGER spend_cells_day; DROP TRIGGER spend_cells_day_out");
   db.close();
   const newer = await startInstance({ directory: t.directory });

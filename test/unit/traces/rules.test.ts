@@ -76,7 +76,7 @@ it.each([
   expect(readSpan(span)).toMatchObject({ externalId: "b", parentId: "a", startedAt: AT, endedAt: AT + 5 });
 });
 
-it("tells times that every version read alike from those that earlier ones read otherwise", () => {
+it("tells apart times that all versions read alike and those that earlier versions read differently", () => {
   const plain = [{}, { startedAt: "2026-11-21T08:00:00Z", endTime: "2026-11-21T10:00:00.5+02:00" }];
   const more = [{ startedAt: "2026-11-21" }, { start_time_unix_nano: "1795390256000000000" }, { startTime: [1, 2] }];
   for (const fields of [...plain, ...more]) expect([fields, areTimesPlain(fields)]).toEqual([fields, true]);

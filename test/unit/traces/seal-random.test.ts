@@ -10,7 +10,7 @@ import { ledgerFaults } from "../../support/ledger-faults.ts";
 const STEPS = 40;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** What was told last of each span, by session and span. */
+/** The last report of each span, by session and span. */
 type Told = Map<string, Map<string, string>>;
 
 function stored(t: TestInstance, { deviceId }: TestDevice): Told {
@@ -23,7 +23,7 @@ function stored(t: TestInstance, { deviceId }: TestDevice): Told {
   return found;
 }
 
-/** Spans that are new, known or told anew, few or many, some of them large. */
+/** Spans that are new, known or changed, few or many, some of them large. */
 function someSpans(below: (n: number) => number) {
   const count = 1 + below(below(4) === 0 ? 400 : 30);
   const most = count <= 30 && below(6) === 0 ? 40_000 : below(600);
@@ -35,7 +35,7 @@ function someSpans(below: (n: number) => number) {
 }
 
 it.each([1, 2, 3])(
-  "holds what was told last, whatever is told, sealed and erased in turn and at once (%i)",
+  "holds the last report, whatever is sent, sealed and erased in turn and at once (%i)",
   async (seed) => {
     const t = await startInstance();
     const device = await t.device();
@@ -76,7 +76,7 @@ it.each([1, 2, 3])(
     await seal(core, ALL);
     expect(stored(t, device)).toEqual(told);
     expect(ledgerFaults(core)).toEqual([]);
-    // Each lies in a block of its session's, no block is beside what lies in it, and none keeps what was replaced.
+    // Each span is in a block of its session, no block is empty or overlaps another, and none keeps a replaced span.
     expect(
       t.rows(`SELECT p.id FROM trace_spans p LEFT JOIN trace_span_blocks b ON b.id = p.block_id AND b.session_id = p.session_id
       WHERE p.id BETWEEN b.first_span AND b.last_span IS NOT 1`),

@@ -43,13 +43,13 @@ const unsealed = () => t.rows("SELECT count(*) AS n FROM trace_spans WHERE block
 const open = () =>
   t.rows("SELECT external_id AS id FROM trace_sessions WHERE unsealed_since IS NOT NULL").map((row) => row.id);
 const sealAll = () => seal(t.instance.core, MANY);
-/** What lies in blocks, unpacked. */
+/** The unpacked contents of the blocks. */
 const kept = () =>
   t
     .rows("SELECT content FROM trace_span_blocks")
     .map(({ content }) => zstdDecompressSync(content as Buffer).toString());
 
-/** Everything that readers are shown of a session, and whether the ledger holds. */
+/** Everything that readers are shown of a session, and whether the ledger check passes. */
 async function shown(externalId = "s") {
   const { core } = t.instance;
   const [{ id }] = t.rows("SELECT id FROM trace_sessions WHERE external_id = ?", externalId) as [{ id: number }];
@@ -73,7 +73,7 @@ async function shown(externalId = "s") {
 }
 
 describe("sealing of spans", () => {
-  it("moves the documents of a session into blocks after a day, and readers are shown the same", async () => {
+  it("seals the documents of a session after a day, and readers are shown the same", async () => {
     await send("s", spans(0, 300));
     await send("other", spans(0, 2));
     const before = await shown();
@@ -90,7 +90,7 @@ describe("sealing of spans", () => {
     expect(stored * 4).toBeLessThan(bytes.reduce((sum, n) => sum + n, 0));
   });
 
-  it("goes on with what comes later, also of a session that is never quiet, some at a time", async () => {
+  it("continues with later spans, also of a session that is never quiet, some at a time", async () => {
     await send("s", spans(0, 100));
     t.clock.advance(DAY_MS / 2);
     await send("s", spans(100, 150));
@@ -111,7 +111,7 @@ describe("sealing of spans", () => {
     expect((await shown()).pages.flat()).toHaveLength(410);
   });
 
-  it("knows sealed spans that come again, and keeps nothing for long of what was replaced", async () => {
+  it("recognises sealed spans that come again, and does not keep replaced ones for long", async () => {
     await send("s", [...spans(0, 100), spanOf(1_000, "to be replaced")]);
     t.clock.advance(DAY_MS);
     await sealAll();
@@ -132,7 +132,7 @@ describe("sealing of spans", () => {
     expect(t.rows("SELECT id FROM trace_span_blocks WHERE replaced")).toEqual([]);
   });
 
-  it("makes several blocks of one whose spans grew since", async () => {
+  it("splits a block whose spans grew since", async () => {
     await send("s", spans(0, 20));
     t.clock.advance(DAY_MS);
     await sealAll();
@@ -169,7 +169,7 @@ describe("sealing of spans", () => {
     },
   );
 
-  it("takes few spans at a time, small as they may be", async () => {
+  it("reads few spans at a time, however small", async () => {
     await send(
       "s",
       Array.from({ length: 1_000 }, (_, i) => ({ id: `${i}` })),
@@ -182,7 +182,7 @@ describe("sealing of spans", () => {
     ]);
   });
 
-  it("moves what came while the clock was months ahead", async () => {
+  it("seals what came while the clock was months ahead", async () => {
     t.clock.jump(60 * DAY_MS);
     await send("s", spans(0, 5));
     t.clock.jump(-60 * DAY_MS);
@@ -191,7 +191,7 @@ describe("sealing of spans", () => {
     expect([unsealed(), open()]).toEqual([0, []]);
   });
 
-  it("leaves alone what came anew while it was compressed", async () => {
+  it("leaves alone what was sent again while it was compressed", async () => {
     await send("s", spans(0, 5));
     t.clock.advance(DAY_MS);
     const sealing = sealAll();
@@ -206,7 +206,7 @@ describe("sealing of spans", () => {
     ["a block is damaged", "UPDATE trace_span_blocks SET content = zeroblob(length(content))"],
     ["a span points elsewhere", "UPDATE trace_spans SET block_at = block_at + 1 WHERE external_id = 'span-3'"],
     ["a span says less than it holds", "UPDATE trace_spans SET bytes = bytes - 1 WHERE external_id = 'span-3'"],
-  ])("the ledger shows it when %s, and what is damaged stays as it is", async (_, sql) => {
+  ])("the ledger check finds that %s, and the damaged data stays as it is", async (_, sql) => {
     await send("s", spans(0, 10));
     t.clock.advance(DAY_MS);
     await sealAll();

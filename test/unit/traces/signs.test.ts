@@ -21,7 +21,7 @@ async function told(t: TestInstance, sessionId: number) {
   };
 }
 
-it("finds what spans tell of by their signs, and reads those that came before there were signs", async () => {
+it("finds what spans report by their stored signs, and reads older spans that have none", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const deliver = (spans: readonly object[]) =>
@@ -56,7 +56,7 @@ it("finds what spans tell of by their signs, and reads those that came before th
   ]);
   t.instance.core.store.db.exec("UPDATE trace_spans SET signs = NULL");
   expect(await told(t, id)).toEqual({ ...first, times });
-  // A span that comes again says what it says now.
+  // A span that comes again counts as it is now.
   expect((await deliver([{ id: "call", attributes: { "error.type": "boom" } }, { id: "failed" }])).status).toBe(200);
   expect(await told(t, id)).toEqual({ failed: 1, edits: ["edit"], calls: [2], times });
 });
@@ -71,7 +71,7 @@ it.each([
   { level: "ERROR" },
   { output: { is_error: true } },
   { success: false },
-])("bears a sign of each way in which a step says that it failed: %j", (span) => {
+])("has a sign for each way in which a step reports its failure: %j", (span) => {
   expect(understandSpan(span).failure).not.toBeNull();
   expect(signsOf(JSON.stringify(span)) & SIGNS.failure).toBe(SIGNS.failure);
 });

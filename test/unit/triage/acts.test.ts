@@ -16,7 +16,7 @@ async function one() {
 
 const stored = ({ t }: Pick<Kit, "t">) => t.rows("SELECT * FROM triage_words");
 
-it("says of each act who did it, once, and in the audit without what was written", async () => {
+it("names who did each act, once, and in the audit without what was written", async () => {
   const kit = await one();
   const { fingerprint, ada, t } = kit;
   const bea = await kit.somebody();
@@ -47,7 +47,7 @@ it("says of each act who did it, once, and in the audit without what was written
   expect(kit.standing(fingerprint)).toMatchObject({ state: "snoozed", owner: null, tracker: null, revision: 7 });
 });
 
-it("keeps a comment once that is sent twice at once, and what others say in between", async () => {
+it("keeps a comment once that is sent twice at once, and comments of others in between", async () => {
   const kit = await one();
   const { fingerprint, ada } = kit;
   const bea = await kit.somebody();
@@ -59,7 +59,7 @@ it("keeps a comment once that is sent twice at once, and what others say in betw
   expect(kit.timeline(fingerprint)).toHaveLength(4);
 });
 
-it("does not undo what somebody else said meanwhile, unless it is the same", async () => {
+it("does not undo what somebody else did meanwhile, unless it is the same", async () => {
   const kit = await one();
   const { fingerprint, ada } = kit;
   const bea = await kit.somebody();
@@ -72,7 +72,7 @@ it("does not undo what somebody else said meanwhile, unless it is the same", asy
   expect(await kit.act(fingerprint, { kind: "comment", text: "Really?" }, bea, { seen: 0 })).toBe(true);
   expect(kit.standing(fingerprint)).toMatchObject({ state: "resolved", owner: null, revision: 1 });
   expect(await kit.act(fingerprint, { kind: "assign", ownerId: bea.id }, bea, { seen: 1 })).toBe(true);
-  // Two that come at the same instant: one is done, the other hears of it.
+  // Of two at the same instant one is done, and the other is told so.
   const both = await Promise.allSettled([
     kit.act(fingerprint, { kind: "reopen" }, ada, { seen: 2 }),
     kit.act(fingerprint, { kind: "snooze", until: null }, bea, { seen: 2 }),
@@ -101,7 +101,7 @@ const WRONG: readonly (readonly [Act, string])[] = [
   [{ kind: "assign", ownerId: "usr_nobody" }, "one of the team's people"],
 ];
 
-it("takes no address but a plain HTTPS one, no text without bounds, no owner from elsewhere", async () => {
+it("refuses an address that is not plain HTTPS, unbounded text, and an owner from another team", async () => {
   const kit = await one();
   const { core } = kit;
   for (const [what, message] of WRONG)
@@ -118,7 +118,7 @@ it("takes no address but a plain HTTPS one, no text without bounds, no owner fro
   await expect(kit.act("00000000", { kind: "resolve" }, kit.ada)).rejects.toThrow("no such class");
 });
 
-it("lets people outrank the file, and single entries be told apart from their class", async () => {
+it("lets people outrank the file, and treats single entries apart from their class", async () => {
   const kit = await withTeam();
   const loop = { date: "2026-11-10", title: "Login loop", rule: RULE, open: true };
   const second = { date: "2026-11-12", title: "Loop again", rule: RULE };
@@ -126,7 +126,7 @@ it("lets people outrank the file, and single entries be told apart from their cl
   const [fingerprint, done] = [kit.classOf("Login loop"), kit.classOf("Recorded")];
   expect([kit.state(fingerprint), kit.state(done)]).toEqual(["open", "resolved"]);
   await kit.act(done, { kind: "reopen" }, kit.ada);
-  // The only entry of a class is the class.
+  // A class with a single entry is treated as that entry.
   await kit.act(fingerprint, { kind: "resolve" }, kit.ada, { entryId: kit.entryId("Login loop") });
   expect([kit.state(fingerprint), kit.state(done)]).toEqual(["resolved", "open"]);
   const recorded = { id: kit.entryId("Recorded"), open: false };
@@ -139,7 +139,7 @@ it("lets people outrank the file, and single entries be told apart from their cl
   const entries = () =>
     ids.map((id, i) => standingOfEntry(kit.core, kit.teamId, fingerprint, { id, open: i === 0 }).state);
   expect([kit.state(fingerprint), ...entries()]).toEqual(["open", "open", "resolved"]);
-  // Of a class whose entries are not all resolved, whatever else is said of them.
+  // Some entries of this class are not resolved, whatever else was done to them.
   await kit.act(fingerprint, { kind: "assign", ownerId: kit.ada.id }, kit.ada, { entryId: ids[1] });
   await kit.act(fingerprint, { kind: "resolve" }, kit.ada, { entryId: ids[0] });
   expect([kit.state(fingerprint), ...entries()]).toEqual(["open", "resolved", "resolved"]);
@@ -158,7 +158,7 @@ it("lets people outrank the file, and single entries be told apart from their cl
   expect(entries()).toEqual(["open", "resolved"]);
 });
 
-it("is said of no class that has no entries any more, and such a class stays only where something was said of it", async () => {
+it("refuses a class without entries, which stays only where something was said of it", async () => {
   const kit = await withTeam();
   await kit.say([
     { date: "2026-11-10", title: "Login loop", rule: RULE },
@@ -173,7 +173,7 @@ it("is said of no class that has no entries any more, and such a class stays onl
   expect(stored(kit)).toEqual([]);
 });
 
-it("wakes what is resolved and snoozed once it is resolved anew", async () => {
+it("ends a snooze when the class is resolved again", async () => {
   const kit = await one();
   const { fingerprint, ada, t } = kit;
   await kit.act(fingerprint, { kind: "resolve" }, ada);

@@ -22,7 +22,7 @@ async function resolved() {
 const audited = ({ t }: { t: { rows(sql: string): { action: string }[] } }) =>
   t.rows("SELECT action FROM audit_events WHERE action LIKE 'error.%' ORDER BY id").map(({ action }) => action);
 
-it("opens a class that comes again after it was resolved, once, keeps who owns it, and notes it for others", async () => {
+it("opens a class that recurs after it was resolved, once, keeps its owner, and notifies others", async () => {
   const kit = await resolved();
   const { fingerprint, noted, ada } = kit;
   expect(kit.state(fingerprint)).toBe("resolved");
@@ -35,7 +35,7 @@ it("opens a class that comes again after it was resolved, once, keeps who owns i
     "came-again by Reckon",
   ]);
   expect(audited(kit)).toEqual(["error.assigned", "error.resolved", "error.came_again"]);
-  // A third, and the same file read anew, change nothing more.
+  // A third entry, and the same file read again, change nothing more.
   await kit.say([{ ...AGAIN, date: "2026-11-24" }, AGAIN, FIRST]);
   kit.core.store.db.exec("DELETE FROM defect_files; DELETE FROM projections WHERE name = 'defects'");
   await catchUp(kit.core, entriesProjection);
@@ -55,7 +55,7 @@ it("opens one that was resolved while the clock was a year ahead", async () => {
   expect([kit.state(fingerprint), kit.noted().length]).toEqual(["again", 1]);
 });
 
-it("takes what happened before and was published later, and what is edited or there again, for nothing new", async () => {
+it("does not count an entry as new that happened earlier and was published later, or was edited, or came back", async () => {
   const kit = await resolved();
   const { fingerprint, noted } = kit;
   await kit.say([{ ...AGAIN, date: "2026-11-09" }], "github.com/acme/old");
@@ -66,7 +66,7 @@ it("takes what happened before and was published later, and what is edited or th
   expect(kit.state(fingerprint)).toBe("again");
   expect(noted().length).toBe(1);
   await kit.act(fingerprint, { kind: "resolve" }, kit.ada);
-  // Another device's brain does not have it, and the first one's is current again.
+  // Another device's brain lacks it, and then the first one's is current again.
   await kit.say([]);
   expect(kit.t.rows("SELECT occurrences FROM triage_classes WHERE class = ?", fingerprint)).toEqual([
     { occurrences: 1 },
@@ -75,7 +75,7 @@ it("takes what happened before and was published later, and what is edited or th
   expect([kit.state(fingerprint), noted().length]).toEqual(["resolved", 1]);
 });
 
-it("takes an entry whose rule is edited into a resolved class for one that came", async () => {
+it("counts an entry as new whose rule is edited into that of a resolved class", async () => {
   const kit = await resolved();
   await kit.say([FIRST, { date: "2026-11-22", title: "Other" }]);
   const other = kit.classOf("Other");
@@ -85,7 +85,7 @@ it("takes an entry whose rule is edited into a resolved class for one that came"
   expect(kit.noted().map(({ title }) => title)).toEqual(["Other"]);
 });
 
-it("wakes what is snoozed until it comes again, and not what is snoozed until a day", async () => {
+it("opens what is snoozed until it recurs, and not what is snoozed until a day", async () => {
   const kit = await withTeam();
   const other = { date: "2026-11-10", title: "Slow search" };
   await kit.say([
@@ -105,7 +105,7 @@ it("wakes what is snoozed until it comes again, and not what is snoozed until a 
   expect((await countClasses(kit.core, kit.teamId)).classes).toMatchObject({ snoozed: 0, again: 2 });
 });
 
-it("takes what was taken out, and put back, for nothing new", async () => {
+it("does not count an entry as new that was removed and put back", async () => {
   const kit = await resolved();
   const { fingerprint } = kit;
   await kit.say([AGAIN, FIRST]);
@@ -114,7 +114,7 @@ it("takes what was taken out, and put back, for nothing new", async () => {
   expect([kit.state(fingerprint), kit.noted().length]).toEqual(["resolved", 1]);
 });
 
-it("takes what was said of an entry along to another class, and wakes entries that are snoozed when theirs comes again", async () => {
+it("takes what was said of an entry along to another class, and opens snoozed entries when that class recurs", async () => {
   const kit = await withTeam();
   const [second, other] = [{ ...FIRST, date: "2026-11-11", title: "Loop, too" }, "say what it waits for."];
   const slow = { date: "2026-11-12", title: "Slow search", rule: other, open: true };
@@ -131,7 +131,7 @@ it("takes what was said of an entry along to another class, and wakes entries th
   expect(standing(fingerprint, loop)).toBe("open");
 });
 
-it("asks of what is snoozed until it comes again since when it is, or since when it was resolved before that", async () => {
+it("opens what is snoozed until it recurs by entries since the snooze, or since it was resolved before that", async () => {
   const kit = await withTeam();
   await kit.say([{ ...FIRST, open: true }]);
   const fingerprint = kit.classOf("Login loop");
@@ -144,7 +144,7 @@ it("asks of what is snoozed until it comes again since when it is, or since when
   expect([later.state(later.fingerprint), later.noted().length]).toEqual(["again", 1]);
 });
 
-it("has what was resolved and is snoozed until a day come again from that day on, and tells nobody before", async () => {
+it("counts a recurrence of what was resolved and is snoozed until a day from that day on, and tells nobody before", async () => {
   const kit = await resolved();
   const { fingerprint, ada, t } = kit;
   const until = t.clock.now() + 7 * DAY_MS;
@@ -156,14 +156,14 @@ it("has what was resolved and is snoozed until a day come again from that day on
   expect([kit.timeline(fingerprint).at(-1), audited(kit).at(-1)]).toEqual(["came-again by Reckon", "error.came_again"]);
 });
 
-it("notes nothing whose transaction is undone", async () => {
+it("notifies of nothing whose transaction is rolled back", async () => {
   const kit = await resolved();
   kit.core.store.db.exec("CREATE TRIGGER full BEFORE INSERT ON notices BEGIN SELECT RAISE(ABORT, 'no room'); END");
   await kit.say([AGAIN, FIRST]).catch(() => {});
   expect([kit.state(kit.fingerprint), kit.t.count("defects"), kit.noted().length]).toEqual(["resolved", 1, 0]);
 });
 
-it("keeps the classes as the entries are", async () => {
+it("keeps the classes in line with the entries", async () => {
   const kit = await withTeam();
   const many = Array.from({ length: 600 }, (_, i) => ({ date: "2026-10-01", title: `T${i % 300}`, open: i === 0 }));
   await kit.say(many, REPO, { "security.md": entry({ date: "2026-10-05", title: "T1" }) });

@@ -35,7 +35,7 @@ async function erase({ core }: Pick<Kit, "core">, target: Parameters<typeof reso
   await eraseNow(core, target);
 }
 
-it("takes what was said of a repository's errors with it, and leaves what another has as well", async () => {
+it("erases what was said of a repository's errors, and keeps what another repository has as well", async () => {
   const kit = await spokenOf();
   const { t, own, shared } = kit;
   const entryId = kit.entryId("marigold shared");
@@ -51,7 +51,7 @@ it("takes what was said of a repository's errors with it, and leaves what anothe
   expect([kit.state(own), kit.standing(shared)?.owner?.id]).toEqual([undefined, kit.bea.id]);
 });
 
-it("takes a comment along of a class that has no entries any more", async () => {
+it("erases a comment of a class that has no entries any more, too", async () => {
   const kit = await withTeam();
   await kit.say([{ date: "2026-11-10", title: "marigold loop" }]);
   await kit.act(kit.classOf("marigold loop"), { kind: "comment", text: "primrose says it" }, kit.ada);
@@ -61,7 +61,7 @@ it("takes a comment along of a class that has no entries any more", async () => 
   expect([kit.t.count("triage_events"), kit.t.count("triage_classes")]).toEqual([0, 0]);
 });
 
-it("takes a person out of comments and assignments, and leaves that something was done", async () => {
+it("removes a person from comments and assignments, and keeps that something was done", async () => {
   const kit = await spokenOf();
   const { t, bea, shared } = kit;
   await erase(kit, { person: bea.label });
@@ -79,7 +79,7 @@ it("takes a person out of comments and assignments, and leaves that something wa
   );
 });
 
-it("is in an export of its team, of its repositories and of who said it", async () => {
+it("is in an export of its team, of its repositories and of its author", async () => {
   const { core, device, teamId, bea, own, shared, ada } = await spokenOf();
   await assignDevice(core, device.deviceId, bea.id, COMMAND_LINE);
   const exported = async (request: Parameters<typeof resolveScope>[1]) => {

@@ -23,7 +23,7 @@ import {
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 
-/** More of one repository than are read at once, and few of another. */
+/** More entries of one repository than are read at once, and few of another. */
 const HELD = { shop: 2_600, till: 300 };
 
 function errorsFile(count: number, seed: number): string {
@@ -52,7 +52,7 @@ async function filled() {
   return { core, teamId: team.id, all };
 }
 
-it("counts and lists what it reads in slices as if it read it at once", async () => {
+it("gives the same counts and lists in slices as at once", async () => {
   const { core, teamId, all } = await filled();
   const classes = [...Map.groupBy(all, ({ fingerprint }) => onWire(fingerprint))];
   const first = classes.slice(0, 40).map(([fingerprint]) => fingerprint);
@@ -154,7 +154,7 @@ it("sums errors files up alike for a team and a repository of many entries and o
   }
 });
 
-it("finds what is of one repository or of one class without looking through all of a team's entries", async () => {
+it("finds what belongs to one repository or class without reading all of a team's entries", async () => {
   const { core } = await startInstance().then((t) => t.instance);
   const planOf = ({ source }: { readonly source: string }) =>
     core.store.db

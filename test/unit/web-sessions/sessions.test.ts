@@ -29,7 +29,7 @@ async function start() {
   return { t, core, team, user, begin, ...(await begin()) };
 }
 
-it("are found by a token that is stored nowhere", async () => {
+it("are found by a token that is not stored", async () => {
   const { t, core, token, user, team } = await start();
   expect(findSession(core, token)).toMatchObject({
     userId: user.id,
@@ -88,7 +88,7 @@ it("end with their account, and stay ended when it is opened again", async () =>
   expect(findSession(core, token)).toBeUndefined();
 });
 
-it("show another team, or none, once their person has left the one they showed", async () => {
+it("show another team, or none, once their person has left the team they showed", async () => {
   const { t, core, token, user, team } = await start();
   const other = await t.team();
   await setRole(core, other.id, user.id, "member", COMMAND_LINE);
@@ -103,7 +103,7 @@ it("show another team, or none, once their person has left the one they showed",
   expect(findSession(core, token)).toMatchObject({ team: null, teams: [] });
 });
 
-it("cannot be switched to a team of others", async () => {
+it("cannot be switched to a team that the person is not in", async () => {
   const { t, core, token } = await start();
   const foreign = await t.team();
   const session = findSession(core, token);
@@ -111,7 +111,7 @@ it("cannot be switched to a team of others", async () => {
   expect(t.rows("SELECT count(*) AS n FROM web_sessions WHERE team_id = ?", foreign.id)).toEqual([{ n: 0 }]);
 });
 
-it("end in a browser in which somebody signs in anew, whoever that is", async () => {
+it("end in a browser in which anybody signs in anew", async () => {
   const { core, token, id } = await start();
   const { id: bob } = await makeAccount(core, { email: "bob@example.com" });
   const origin = { ip: "192.0.2.1", userAgent: "test" };

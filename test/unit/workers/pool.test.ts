@@ -18,7 +18,7 @@ function pool(options: Partial<PoolOptions> = {}): Pool {
 
 const ANNA = { team: "a", credential: "anna" };
 
-/** A job that goes on until it is told to end. @param more as of a large one */
+/** A job that goes on until it is told to end. @param more properties of a large job */
 function held(of: Pool, payer = ANNA, more: Pick<Job, "transfer"> = {}) {
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<unknown>();
@@ -47,7 +47,7 @@ describe("a pool of threads", () => {
     ]);
   });
 
-  it.runIf(process.platform === "linux")("has threads that give way to the one that answers", async () => {
+  it.runIf(process.platform === "linux")("has threads with a lower priority than the one that answers", async () => {
     const niceness = (file: string) =>
       Number(
         readFileSync(file, "utf8")
@@ -91,7 +91,7 @@ describe("a pool of threads", () => {
     expect(order).toEqual([1, 5, 4, 2, 3]);
   });
 
-  it("lets no small job wait behind large ones in all threads, and large ones have their turn among small ones", async () => {
+  it("lets no small job wait behind large ones in all threads, and gives large ones turns among small ones", async () => {
     const two = pool({ size: 2 });
     const large = [held(two, ANNA, { transfer: [] }), held(two, ANNA, { transfer: [] })] as const;
     await large[0].begun;
@@ -108,7 +108,7 @@ describe("a pool of threads", () => {
     await Promise.all([...large, ...small].map(({ done }) => done));
   });
 
-  it("hands on what the work throws: a problem as it is, anything else as an error", async () => {
+  it("passes on what the work throws: a problem as it is, anything else as an error", async () => {
     const one = pool();
     const problem = await one.run({ name: "refuse", payer: ANNA, input: 0 }).catch((error) => error);
     expect(problem).toBeInstanceOf(Problem);
@@ -134,19 +134,16 @@ describe("a pool of threads", () => {
     expect(await one.run({ name: "echo", payer: ANNA, input: 1 })).toBe(1);
   });
 
-  it.each(["exit", "hoard"])(
-    "refuses the job of a thread that ends (%s), and puts another in its place",
-    async (name) => {
-      const one = pool();
-      const ended = one.run({ name, payer: ANNA, input: 0 });
-      const next = one.run({ name: "echo", payer: ANNA, input: 1 });
-      await expect(ended).rejects.toBeInstanceOf(JobLost);
-      expect(await next).toBe(1);
-    },
-  );
+  it.each(["exit", "hoard"])("refuses the job of a thread that ends (%s), and replaces the thread", async (name) => {
+    const one = pool();
+    const ended = one.run({ name, payer: ANNA, input: 0 });
+    const next = one.run({ name: "echo", payer: ANNA, input: 1 });
+    await expect(ended).rejects.toBeInstanceOf(JobLost);
+    expect(await next).toBe(1);
+  });
 
   it.each(["exit", "spin"])(
-    "tries jobs again that were handed over with one that ends their thread (%s)",
+    "tries jobs again that were given to a thread together with one that ends it (%s)",
     async (name) => {
       const one = pool({ jobMs: 2_000 });
       const first = held(one);
@@ -168,7 +165,7 @@ describe("a pool of threads", () => {
     expect(one.threads).toBe(1);
   });
 
-  it("refuses what waits and what is being done when it closes, and ends its threads", async () => {
+  it("refuses waiting and running jobs when it closes, and ends its threads", async () => {
     const two = pool({ size: 2 });
     const running = [held(two), held(two)];
     await Promise.all(running.map(({ begun }) => begun));
@@ -190,7 +187,7 @@ describe("a pool of threads", () => {
         throw new Error("not today");
       },
     ],
-  ])("gives jobs back untouched where a thread %s", async (_, start) => {
+  ])("returns jobs untouched when a thread %s", async (_, start) => {
     const none = pool({ start });
     const bytes = new Uint8Array(10);
     const job = none.run({ name: "add", payer: ANNA, input: bytes, transfer: [bytes.buffer] });
@@ -199,7 +196,7 @@ describe("a pool of threads", () => {
     expect(none.isOpen).toBe(false);
   });
 
-  it("takes no jobs where it may have no threads", async () => {
+  it("accepts no jobs when it may have no threads", async () => {
     expect(pool({ size: 0 }).isOpen).toBe(false);
   });
 });

@@ -64,7 +64,7 @@ const tree = () =>
     ]);
 
 describe.each(INSTALLERS)("the hook of $name", (one) => {
-  it("comes once, stands, and goes without a trace where there was nothing", () => {
+  it("is installed once, stays when installed again, and is removed without a trace", () => {
     expect(one.find(machine)).toBe(false);
     expect(one.state(machine, hook).state).toBe("absent");
     const plan = one.plan(machine, hook);
@@ -79,7 +79,7 @@ describe.each(INSTALLERS)("the hook of $name", (one) => {
     expect([tree(), existsSync(machine.backups), one.remove(machine, hook)]).toEqual([[], false, []]);
   });
 
-  it("is renewed when it is of another path", () => {
+  it("is renewed when its path has changed", () => {
     one.install(machine, older);
     expect(one.state(machine, hook).state).toBe("outdated");
     one.install(machine, hook);
@@ -124,7 +124,7 @@ describe("settings", () => {
     expect(readFileSync(target, "utf8")).toBe(settings);
   });
 
-  it("are read anew after the plan, and lose only what is ours after others went on", () => {
+  it("are read again after the plan, and removal takes away only our part after others changed them", () => {
     const file = put(".claude/settings.json", settings);
     claude.plan(machine, hook);
     writeFileSync(file, '{"model": "haiku"}');
@@ -137,7 +137,7 @@ describe("settings", () => {
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ model: "haiku", hooks: { Stop: [theirs] } });
   });
 
-  it("are cleaned without what was kept of them, too", () => {
+  it("are cleaned also when our backup of them is gone", () => {
     const file = put(".claude/settings.json", settings);
     claude.install(machine, hook);
     rmSync(machine.backups, { recursive: true });
@@ -165,7 +165,7 @@ describe("settings", () => {
     expect([tree(), existsSync(machine.backups)]).toEqual([before, false]);
   });
 
-  it("are left alone where the name is a folder or leads nowhere", () => {
+  it("are left alone where their path is a folder or a broken link", () => {
     const file = join(machine.home, ".claude", "settings.json");
     mkdirSync(file, { recursive: true });
     expect(() => claude.install(machine, hook)).toThrow("it is no file");
@@ -207,7 +207,7 @@ describe("a hook that is not called", () => {
     ],
     ["copilot-cli", ".copilot/settings.json", '{"disableAllHooks": true}', "disableAllHooks"],
     ["codex", ".codex/config.toml", "[features]\nhooks = false\n", "hooks = false"],
-  ])("is told of for %s", (agent, path, content, advice) => {
+  ])("is reported for %s", (agent, path, content, advice) => {
     put(path, content);
     installer(agent).install(machine, hook);
     expect(installer(agent).state(machine, hook)).toEqual({
@@ -216,7 +216,7 @@ describe("a hook that is not called", () => {
     });
   });
 
-  it("of Codex is one that nobody has trusted, under its place and in its form", () => {
+  it("of Codex is reported as not called until somebody trusts it, under its place and in its form", () => {
     const codex = installer("codex");
     const config = put(".codex/config.toml", 'model = "gpt"\n');
     codex.install(machine, hook);
@@ -256,7 +256,7 @@ describe("the slot `notify` of Codex", () => {
     expect(readFileSync(file, "utf8")).toBe(config);
   });
 
-  it("is known and given back after another program wrote the file anew, as Git AI does", () => {
+  it("is recognised and given back after another program wrote the file anew, as Git AI does", () => {
     const file = put(".codex/config.toml", 'model = "x"\n');
     codex.install(machine, hook);
     const list = ["sh", "-c", hook.line("codex", "notify")].map((text) => `    ${JSON.stringify(text)},\n`).join("");
@@ -266,16 +266,13 @@ describe("the slot `notify` of Codex", () => {
     expect(readFileSync(file, "utf8")).toBe('model = "x"\nsandbox_mode = "read-only"\n');
   });
 
-  it.each(['notify = ["say"]\n', 'a = [\n[1],\n]\n  "notify"=["say"]\n'])(
-    "is left to whom it belongs in %j",
-    (config) => {
-      const file = put(".codex/config.toml", config);
-      expect(codex.install(machine, hook).map((change) => change.file)).toEqual([
-        join(machine.home, ".codex", "hooks.json"),
-      ]);
-      expect(readFileSync(file, "utf8")).toBe(config);
-    },
-  );
+  it.each(['notify = ["say"]\n', 'a = [\n[1],\n]\n  "notify"=["say"]\n'])("is left to its owner in %j", (config) => {
+    const file = put(".codex/config.toml", config);
+    expect(codex.install(machine, hook).map((change) => change.file)).toEqual([
+      join(machine.home, ".codex", "hooks.json"),
+    ]);
+    expect(readFileSync(file, "utf8")).toBe(config);
+  });
 });
 
 describe("a file of our own", () => {
@@ -288,7 +285,7 @@ describe("a file of our own", () => {
     expect([installer(agent).remove(machine, hook), readFileSync(file, "utf8")]).toEqual([[], '{"theirs": true}']);
   });
 
-  it("leaves folders in which others have put something", () => {
+  it("keeps folders in which others have put something", () => {
     installer("opencode").install(machine, hook);
     put(".config/opencode/opencode.json", "{}");
     installer("opencode").remove(machine, hook);

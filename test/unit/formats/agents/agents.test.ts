@@ -23,7 +23,7 @@ function textsOf(value: unknown): string[] {
 }
 
 const happenings = (events: readonly TranscriptEvent[]) => events.filter(({ type }) => type !== "session");
-/** What is known of each session in the end. */
+/** The final facts about each session. */
 const factsOf = (events: readonly TranscriptEvent[]) =>
   Object.fromEntries(
     [
@@ -45,18 +45,18 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
     expect(ofEdits(whole.events).length).toBeGreaterThan(0);
   });
 
-  it("goes on behind any record with what it remembers, as if it had read all at once", () => {
+  it("continues after any record from its state, as if it had read all at once", () => {
     for (let cut = 0; cut <= records.length; cut++) {
       const first = read(format, records.slice(0, cut));
       const second = read(format, records.slice(cut), JSON.parse(JSON.stringify(first.carry)));
       const events = [...first.events, ...second.events];
-      // A fact that is said again lays over itself.
+      // A fact that is repeated replaces the earlier one.
       expect(happenings(events), `cut before record ${cut}`).toEqual(happenings(whole.events));
       expect(factsOf(events), `cut before record ${cut}`).toEqual(factsOf(whole.events));
     }
     const carried = JSON.stringify(whole.carry);
     expect(carried.length).toBeLessThan(4096);
-    // Which whoever keeps it may not be allowed to keep.
+    // The state may be stored where texts may not, so it holds no title.
     for (const { title } of Object.values(factsOf(whole.events))) if (title) expect(carried).not.toContain(title);
   });
 
@@ -78,7 +78,7 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
       }),
       { numRuns: 300 },
     );
-    // That would hold a process for seconds.
+    // Parsing this would block a process for seconds.
     const deep = `${records.at(-1)?.slice(0, -1)},"x":${"[".repeat(150_000)}${"]".repeat(150_000)}}`;
     expect(read(format, ["", "{", "[]", "7", "null", deep]).events).toEqual(
       Array.from({ length: 6 }, () => ({ type: "unknown", kind: "unreadable" })),
@@ -95,7 +95,7 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
     );
   });
 
-  it("reads as much where a member cannot be made into text as where it is any object", () => {
+  it("reads the same when a member cannot be converted to text as when it is any object", () => {
     const inside = (member: object) => [member, { type: member }, [member]];
     const typesWith = (record: string, at: number, member: object) =>
       inside(member).map((value) => {
@@ -116,7 +116,7 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
     );
   });
 
-  it("passes on no text that is longer than it may be, and no data in base64", () => {
+  it("passes on no text beyond the limit, and no data in base64", () => {
     const long = "lang ".repeat(40_000);
     const grown = records.map((record) => JSON.stringify(lengthened(JSON.parse(record), `${BLOB}\n${long}`)));
     for (const event of read(format, grown).events) {
@@ -140,7 +140,7 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
       format,
       records.slice(-2).map((record) => record.replace(/"(?:text|content|output)":"/, `$&${wide}`)),
     );
-    // Far above what it takes; a search that grows with the square of its text takes minutes.
+    // Far above what it takes. A search in quadratic time would take minutes.
     expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });
@@ -152,7 +152,7 @@ const ofEdits = (events: readonly TranscriptEvent[]) =>
 const damaged = (record: string) =>
   fc.tuple(fc.nat(record.length), fc.nat(record.length)).map(([a, b]) => record.slice(0, a) + record.slice(b));
 
-/** A value of which one part, counted through, is another. */
+/** A value of which the part number `at` is replaced. */
 function replaced(value: unknown, at: number, by: unknown): unknown {
   let left = at % 40;
   const walk = (part: unknown): unknown => {

@@ -61,7 +61,7 @@ describe("a session of Claude Code", () => {
     ]);
   });
 
-  it("tells of caches for an hour apart", () => {
+  it("counts cache writes for an hour separately", () => {
     const usage = {
       ...{ input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 30, cache_read_input_tokens: 0 },
       cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
@@ -71,7 +71,7 @@ describe("a session of Claude Code", () => {
     });
   });
 
-  it("says again of itself only what has changed", () => {
+  it("repeats only facts about itself that have changed", () => {
     const moved = { ...answer("a2", []), cwd: "/home/kim/shop/web", gitBranch: "sale" };
     expect(ofType(events(user("One"), user("Two"), moved, moved), "session")).toEqual([
       { type: "session", sessionId: "s1", at: AT, cwd: "/home/kim/shop", branch: "main", agentVersion: "2.1.0" },
@@ -86,7 +86,7 @@ describe("a session of Claude Code", () => {
     ]);
   });
 
-  it("names its events the same in a fork, which copies the records into another session", () => {
+  it("gives its events the same keys in a fork, which copies the records into another session", () => {
     const records = [user("Sell more."), answer("a1", [{ type: "text", text: "Yes." }])];
     const copies = records.map((record) => ({
       ...record,
@@ -123,7 +123,7 @@ describe("a session of Claude Code", () => {
     expect(events(told)).toMatchObject([{ type: "usage", key: "p1:usage", usage: { id: "msg_1", output_tokens: 9 } }]);
   });
 
-  it("knows what its sub-agents edit, of whom the record of a result tells nothing beside its words", () => {
+  it("knows the edits of its sub-agents, whose result records hold nothing but words", () => {
     const call = (id: string, name: string, input: object) => ({
       ...answer(id, [{ type: "tool_use", id, name, input: { file_path: `/home/kim/shop/${id}.ts`, ...input } }]),
       isSidechain: true,
@@ -152,7 +152,7 @@ describe("a session of Claude Code", () => {
     ]);
   });
 
-  it("keeps calls apart that a gateway gave the same id, but not the records of one", () => {
+  it("keeps calls apart that a gateway gave the same id, but not the records of one call", () => {
     const call = (uuid: string, timestamp: string) => ({ ...answer(uuid, [], 9, { id: "chatcmpl-1" }), timestamp });
     const ids = (...records: unknown[]) => ofType(events(...records), "usage").map(({ usage }) => usage.id);
     expect(ids(call("a1", "2026-05-04T10:00:00Z"), call("a2", "2026-05-04T10:00:01Z"))).toEqual([
@@ -234,12 +234,12 @@ describe("a tool's result of Claude Code", () => {
     expect(JSON.stringify(read)).not.toContain("SECRET OF BEFORE");
   });
 
-  it("that leaves a file empty removed what stood from its first line", () => {
+  it("that leaves a file empty removed everything from its first line on", () => {
     const read = patched([{ oldStart: 1, oldLines: 2, newStart: 1, newLines: 0, lines: ["-a", "-b"] }]);
     expect(read?.edits).toMatchObject([{ startLine: 1, endLine: 0, added: 0, removed: 2 }]);
   });
 
-  it("has the edits alone that its record tells of, where that has the results of several tools", () => {
+  it("has only the edits of its own record, which holds the results of several tools", () => {
     const blocks = ["t1", "t2"].map((id) => ({ type: "tool_result", tool_use_id: id, content: "Done." }));
     const toolUseResult = { filePath: "/home/kim/shop/a.ts", type: "create", content: "a\n" };
     const read = ofType(events(user(blocks, { toolUseResult })), "tool-result");
@@ -256,7 +256,7 @@ describe("a tool's result of Claude Code", () => {
     expect(patched([], { type: "update", content: "a\nb\n" })?.edits).toEqual([]);
   });
 
-  it("tells how a command ended, as far as it did", () => {
+  it("tells how a command ended, as far as that is known", () => {
     const ended = (content: unknown, detail: unknown, is_error = false) => {
       const blocks = [{ type: "tool_result", tool_use_id: "t1", content, is_error }];
       const [read] = ofType(events(user(blocks, { toolUseResult: detail })), "tool-result");
@@ -273,7 +273,7 @@ describe("a tool's result of Claude Code", () => {
     expect(ended([{ type: "image", source: { data: "iVBORw0KGgo=" } }], {})).toEqual(["[image]", false, undefined]);
   });
 
-  it("names commits in git's words, or by an id that was asked for behind one", () => {
+  it("names commits in git's words, or by an id that was asked for after the commit", () => {
     const sha = "0123456789abcdef0123456789abcdef01234567";
     const commits = (...records: unknown[]) => ofType(events(...records), "tool-result").map((read) => read.commits);
     expect(commits(command("t1", "git commit -m x"), result("t1", "[main 1a2b3c4] Sell\n 1 file changed"))).toEqual([
@@ -310,7 +310,7 @@ describe("a tool's result of Claude Code", () => {
   });
 });
 
-describe("records of Claude Code that say nothing", () => {
+describe("records of Claude Code without information", () => {
   const silent = [
     { type: "file-history-snapshot", messageId: "m", snapshot: {} },
     { type: "api-request-shape", sessionId: "s1", shape: { system: "SYSTEM PROMPT" } },
@@ -347,7 +347,7 @@ describe("records of Claude Code that say nothing", () => {
     );
   });
 
-  it("and the words of the client itself are nobody's reply", () => {
+  it("and the client's own words count as nobody's reply", () => {
     const error = answer("a1", [{ type: "text", text: "API Error: 529" }], 0, { model: "<synthetic>" });
     expect(ofType(events(error), "reply")).toEqual([]);
   });

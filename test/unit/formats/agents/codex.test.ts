@@ -6,7 +6,7 @@ const AT = "2026-05-04T10:00:00.000Z";
 const ID = "019ed50c-2fb3-7002-a384-360bea6e7f04";
 const PATH = `2026/05/04/rollout-2026-05-04T10-00-00-${ID}.jsonl`;
 
-/** Records as new versions write them, each with its ordinal; as older ones do, without. */
+/** Records as new versions write them, each with its ordinal. Older versions write none. */
 const numbered = (...records: [type: string, payload: object][]) =>
   records.map(([type, payload], ordinal) => ({ timestamp: AT, ordinal, type, payload }));
 const unnumbered = (...records: [type: string, payload: object][]) =>
@@ -84,7 +84,7 @@ describe("a session of Codex", () => {
     ]);
   });
 
-  it("used what its running total grew by, each growth once", () => {
+  it("counts the growth of its running total as usage, each growth once", () => {
     const records = unnumbered(
       meta(),
       turn,
@@ -112,12 +112,12 @@ describe("a session of Codex", () => {
     const calls = ofType(events, "usage").map((event) => event.callId);
     expect(new Set(calls).size).toBe(3);
     expect(ofType(events, "reply").map((event) => event.callId)).toEqual(calls);
-    // The first may hold what a session that it goes on from used.
+    // The first total may include the usage of a session that this one continues.
     const [first] = ofType(read(unnumbered(meta(), count(usage(900, 0, 90), usage(100, 60, 5)))), "usage");
     expect(first?.usage).toMatchObject({ input_tokens: 40, cache_read_input_tokens: 60, output_tokens: 5 });
   });
 
-  it("that was resumed by a version with records of usage counts its totals no more", () => {
+  it("that is resumed by a version with usage records no longer counts its totals", () => {
     const records = [
       ...unnumbered(meta(), count(usage(100, 60, 5))),
       ...numbered(["token_usage_record", { response_id: "resp_2", usage: usage(50, 0, 5) }], count(usage(150, 60, 10))),
@@ -125,7 +125,7 @@ describe("a session of Codex", () => {
     expect(ofType(read(records), "usage").map((event) => event.usage.output_tokens)).toEqual([5, 5]);
   });
 
-  it("gives a copy of its records in a fork the keys and ids that they have in it", () => {
+  it("gives records that a fork copies the same keys and ids as in the original", () => {
     const other = "019ed50c-2fb3-7002-a384-000000000000";
     const shared: [string, object][] = [typed("Sell more."), said("Yes."), count(usage(100, 60, 5))];
     const events = read(unnumbered(meta(), ...shared, typed("Go on."), count(usage(180, 100, 9))));
@@ -146,20 +146,20 @@ describe("a session of Codex", () => {
     expect([used.length, new Set(used).size]).toEqual([4, 3]);
   });
 
-  it("names apart what was asked twice, also where it says again which session it is", () => {
+  it("gives a question asked twice two keys, also when the session states its id again", () => {
     const keys = ofType(read(unnumbered(meta(), typed("Go on."), meta(), typed("Go on."))), "prompt").map(
       ({ key }) => key,
     );
     expect([keys.length, new Set(keys).size]).toEqual([2, 2]);
   });
 
-  it("says whose sub-agent it is, and has no prompts then", () => {
+  it("names the session that it is a sub-agent of, and has no prompts then", () => {
     const source = { subagent: { thread_spawn: { parent_thread_id: "p1", depth: 1 } } };
     const events = read(numbered(meta({ source }), asked("Find it.")));
     expect(events).toMatchObject([{ type: "session", parentId: "p1" }]);
   });
 
-  it("goes back behind the prompts that were taken back", () => {
+  it("drops prompts that were taken back", () => {
     const back: [string, object] = ["event_msg", { type: "thread_rolled_back", num_turns: 2 }];
     const events = read(numbered(meta(), asked("One"), asked("Two"), asked("Three"), back, asked("Four"), back));
     expect(ofType(events, "rewind").map((event) => event.from)).toEqual([`${ID}#2`, `${ID}#1`]);
@@ -177,7 +177,7 @@ describe("a prompt of Codex", () => {
     expect(read(unnumbered(meta(), ["response_item", message], typed(text))).slice(1)).toEqual([]);
   });
 
-  it("is what was typed below what an editor tells of itself", () => {
+  it("is the text below what an editor adds about itself", () => {
     const text = "# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nSell more.\n";
     expect(ofType(read(unnumbered(typed(text))), "prompt").map((event) => event.text)).toEqual(["Sell more."]);
   });
@@ -204,7 +204,7 @@ describe("a tool's result of Codex", () => {
     { path: "/home/kim/shop/b.ts", startLine: 10, endLine: 10, added: 1, removed: 0 },
   ];
 
-  it("has the edits of a patch, told in either way, as long as it was applied", () => {
+  it("has the edits of an applied patch, reported in either way", () => {
     const results = (...records: [string, object][]) =>
       ofType(read(numbered(...records)), "tool-result").map((event) => [event.toolId, event.isError, event.edits]);
     const told = { type: "FileChange", id: "c1", changes };

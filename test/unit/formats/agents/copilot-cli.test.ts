@@ -81,7 +81,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  it("used what its sums say where nothing else does, the last of which includes the others", () => {
+  it("counts its sums as usage where nothing else reports any; the last sum includes the others", () => {
     const usages = ofType(read(start, answer(), shutdown("e1", 42), shutdown("e2", 50)), "usage");
     expect(usages.map((usage) => [usage.callId, usage.usage])).toEqual([
       ["call_1", { id: "s1:gpt-5", ...used }],
@@ -89,7 +89,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  it("tells when it goes on elsewhere, under another name, or from an earlier event", () => {
+  it("reports when it goes on elsewhere, under another name, or from an earlier event", () => {
     const moved = event("session.context_changed", { cwd: "/home/kim/shop/web", branch: "sale" });
     const named = event("session.title_changed", { title: "Selling" });
     const other = event("session.model_change", { newModel: "gpt-6" });
@@ -118,7 +118,7 @@ describe("a tool's result of Copilot CLI", () => {
   const path = "/home/kim/shop/a.ts";
   const editsOf = (...records: unknown[]) => ofType(read(...records), "tool-result").flatMap((result) => result.edits);
 
-  it("has the edits of the files that it says to have changed", () => {
+  it("has the edits of the files that it reports as changed", () => {
     const result = { content: "Updated.", detailedContent: diffOf(path) };
     expect(editsOf(complete({ fileEdits: [{ path, kind: "edit" }], result }))).toEqual([{ path, ...lines }]);
     const both = { detailedContent: diffOf(path) + diffOf("/src/b.ts") };
@@ -129,7 +129,7 @@ describe("a tool's result of Copilot CLI", () => {
     ]);
   });
 
-  it("has those of the file that an older version was asked to change, but none of a diff that a command printed", () => {
+  it("has the edits of the file that an older version was asked to change, and none from a diff that a command printed", () => {
     const done = complete({ result: { content: "Updated.", detailedContent: diffOf(path) } });
     expect(editsOf(answer([request("edit", { path: "a.ts" })]), done)).toEqual([{ path: "a.ts", ...lines }]);
     expect(editsOf(answer([request("bash", { command: "git diff" })]), done)).toEqual([]);

@@ -34,7 +34,7 @@ describe("a session of Cursor", () => {
     ]);
   });
 
-  it("names the session that a sub-agent works for, whose prompts nobody typed", () => {
+  it("names the session that a sub-agent works for, whose prompts no person typed", () => {
     const records = [line("user", text("Find it.")), line("assistant", text("Found."))];
     const events = eventsOf(cursor, records, "shop/agent-transcripts/s1/subagents/s2.jsonl");
     expect(events).toMatchObject([
@@ -60,7 +60,7 @@ describe("a hook of Cursor", () => {
   const edited = (edits: object[]) => payload({ file_path: "/home/kim/shop/a.ts", edits });
   const old = { old_string: "one\ntwo\nthree\n", new_string: "one\nzwei\nzwo\nthree\n" };
 
-  it("tells of the session and of an edit, once it is known where that stands", () => {
+  it("reports the session, and an edit once its place is known", () => {
     const record = placeEdits(JSON.stringify(edited([old])), "zero\none\nzwei\nzwo\nthree\n");
     const at = "2026-05-04T10:00:00Z";
     const key = expect.stringMatching(/^g1:[0-9a-f]{16}$/);
@@ -111,7 +111,7 @@ describe("a hook of Cursor", () => {
     expect(result?.edits).toEqual(edits.map((found) => ({ path: "/home/kim/shop/a.ts", ...found })));
   });
 
-  it("tells when a session ended, and of others only the session", () => {
+  it("reports the end of a session, and only the session from other hooks", () => {
     const ended = read(payload({ hook_event_name: "stop" }), payload({ hook_event_name: "sessionEnd" }));
     expect(ended.map((event) => event.type)).toEqual(["session", "end"]);
     expect(placeEdits("{", "x")).toBe("{");

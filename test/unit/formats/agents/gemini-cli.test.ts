@@ -29,7 +29,7 @@ const used = {
 };
 
 describe("a session of Gemini CLI", () => {
-  it("is read into what was asked, answered, used, called and given back, the same again when told again", () => {
+  it("is read into what was asked, answered, used, called and given back, the same each time a record is repeated", () => {
     const ended = answer({
       toolCalls: [call({ result: response("Output: prices.txt"), resultDisplay: "prices.txt" })],
     });
@@ -57,7 +57,7 @@ describe("a session of Gemini CLI", () => {
       expect(geminiCli.recordsOf?.(other)).toBeUndefined();
   });
 
-  it("tells its folder in the words to the model, and its title later", () => {
+  it("tells its folder in the text for the model, and its title later", () => {
     const context = "<session_context>\n- **Workspace Directories:**\n  - /home/kim/shop\n- **Directory Structure:**";
     expect(read(header, { $set: { messages: [user([{ text: context }])] } }, { $set: { summary: "Selling" } })).toEqual(
       [
@@ -67,13 +67,13 @@ describe("a session of Gemini CLI", () => {
     );
   });
 
-  it("goes back to before a message", () => {
+  it("drops messages when it is rewound to before one", () => {
     expect(read(header, { $rewindTo: "u1" })).toEqual([
       { type: "rewind", key: "s1:rewind:u1", sessionId: "s1", from: "u1" },
     ]);
   });
 
-  it("names the session that a sub-agent works for, whose prompts nobody typed", () => {
+  it("names the session that a sub-agent works for, whose prompts no person typed", () => {
     const events = eventsOf(
       geminiCli,
       [{ ...header, sessionId: "s2" }, user("Find it."), answer()],
@@ -130,7 +130,7 @@ describe("a tool's result of Gemini CLI", () => {
     expect(JSON.stringify(result)).not.toContain("SECRET");
   });
 
-  it("is a whole file of which older versions do not tell what it replaced", () => {
+  it("is a whole file if an older version does not say what it replaced", () => {
     const written = call({ name: "write_file", args: { file_path: "a.ts", content: "one\ntwo" } });
     expect(resultOf(written)?.edits).toEqual([{ path: "a.ts", startLine: 1, endLine: 2 }]);
     expect(resultOf({ ...written, status: "error" })?.edits).toEqual([]);

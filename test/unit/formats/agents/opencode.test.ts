@@ -86,7 +86,7 @@ describe("a session of opencode", () => {
     ]);
   });
 
-  it("has the same keys and ids of usage in a fork, whose rows have others", () => {
+  it("has the same keys and usage ids in a fork, whose rows have other ids", () => {
     const fork = { session_id: "ses_2", time_created: MADE + 5000, time_updated: MADE + 5000 };
     const copies = rows.slice(1).map((copied, i) => ({ ...copied, ...fork, id: `copy_${i}`, message_id: "message_2" }));
     const names = (all: typeof events) =>
@@ -96,7 +96,7 @@ describe("a session of opencode", () => {
     expect(new Set(forked.map((event) => "sessionId" in event && event.sessionId))).toEqual(new Set(["ses_2"]));
   });
 
-  it("says nothing of what is still written", () => {
+  it("ignores what is still being written", () => {
     expect(read(message({ time: { created: MADE + 100 } }), message({ tokens: { input: 0, output: 0 } }))).toEqual([]);
     expect(read(part({ type: "text", text: "I low", time: { start: MADE + 110 } }))).toEqual([]);
     expect(read(tool({ status: "pending", input: {} }))).toEqual([]);
@@ -105,7 +105,7 @@ describe("a session of opencode", () => {
     ]);
   });
 
-  it("has a title once it was named, and a parent that it works for", () => {
+  it("has a title once it is named, and the parent that it works for", () => {
     const [event] = read(session({ id: "ses_3", parent_id: "ses_1", title: "Selling" }));
     expect(event).toMatchObject({ type: "session", sessionId: "ses_3", parentId: "ses_1", title: "Selling" });
   });
