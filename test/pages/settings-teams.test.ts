@@ -91,6 +91,18 @@ it("gives a team without an owner one again, by an invitation, without JavaScrip
   ]);
 });
 
+it("names the role of an invitation as people read it", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const team = await createTeam(site.t.instance.core, "Acme", COMMAND_LINE);
+  const { page, go } = await site.open(operator, { javaScript: false });
+  await go(`/settings/teams/${team.id}`);
+  await page.getByLabel("Own only").check();
+  await page.getByRole("button", { name: "Make the invitation" }).click();
+  expect(await page.locator(".secret-label").textContent()).toBe("Invitation into Acme as own only");
+  expect(site.t.rows("SELECT role FROM one_time_links")).toEqual([{ role: "own_only" }]);
+});
+
 it("lists the machines of somebody who leaves, and revokes those that still report with the account or later", async () => {
   const site = await startSite();
   const { core } = site.t.instance;

@@ -197,20 +197,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     reclaim: () => reclaim(db, (change) => queue.write(change), leftovers),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),
-    onChange(tables, listener, of) {
-      const name = `changed_${listeners++}`;
-      db.function(name, (changed: unknown) => {
-        listener(changed);
-        return null;
-      });
-      for (const table of tables)
-        for (const event of ["UPDATE", "DELETE", ...(of?.added ? ["INSERT"] : [])]) {
-          const value = of ? `${event === "INSERT" ? "NEW" : "OLD"}.${of.column}` : "NULL";
-          db.exec(
-            `CREATE TEMP TRIGGER ${name}_${table}_${event} AFTER ${event} ON main.${table} BEGIN SELECT ${name}(${value}); END`,
-          );
-        }
-    },
+    onChange: (...what) => listenToChanges(db, `changed_${listeners++}`, ...what),
     checkInPlace() {
       const now = statSync(db.name, { throwIfNoEntry: false });
       if (now?.ino === opened.ino && now.dev === opened.dev) return true;
@@ -227,6 +214,21 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
       leftovers.close();
     },
   };
+}
+
+/** Has SQLite itself say what changes in tables: whoever writes to them on this connection, by whatever statement. @param name of the listener */
+function listenToChanges(db: Database, name: string, ...[tables, listener, of]: Parameters<Store["onChange"]>): void {
+  db.function(name, (changed: unknown) => {
+    listener(changed);
+    return null;
+  });
+  for (const table of tables)
+    for (const event of ["UPDATE", "DELETE", ...(of?.added ? ["INSERT"] : [])]) {
+      const value = of ? `${event === "INSERT" ? "NEW" : "OLD"}.${of.column}` : "NULL";
+      db.exec(
+        `CREATE TEMP TRIGGER ${name}_${table}_${event} AFTER ${event} ON main.${table} BEGIN SELECT ${name}(${value}); END`,
+      );
+    }
 }
 
 /** Turns an error of the system or SQLite into advice for the operator. @param db the connection, if there is one */

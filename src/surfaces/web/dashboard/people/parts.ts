@@ -65,12 +65,8 @@ export const INVITATION = formSpec({
 export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges: Content) =>
   name === null ? html`${email} ${badges}` : html`${name} ${badges}<br><small>${email}</small>`;
 
-/** Why an invitation is to be handed over with care. */
-export const invitationSays = (email: string | null) =>
-  `Shown once. Pass it on to the person it is for: whoever opens it first ${email === null ? "joins the team" : "has the account for that address"}.`;
-
 /** The page that shows a link once. */
-export function linkPage(
+function linkPage(
   call: PageCall,
   link: OneTimeLink,
   words: { readonly title: string; readonly label: string; readonly intro: string; readonly back: string },
@@ -85,6 +81,24 @@ ${secretOnce({
 <p>${buttonLink("Done", call.href(words.back))}</p>`;
   return frame(call, { title: words.title, main });
 }
+
+/** The page that shows once the link of an invitation that was just made. @param back where the page leads on to */
+export const invitationPage = (
+  call: PageCall,
+  link: OneTimeLink,
+  {
+    team,
+    role,
+    email,
+  }: { readonly team: { readonly name: string }; readonly role: Role; readonly email: string | null },
+  back: string,
+) =>
+  linkPage(call, link, {
+    title: "The invitation is made",
+    label: `Invitation into ${team.name} as ${roleName(role)}${email === null ? "" : `, for ${email}`}`,
+    intro: `Shown once. Pass it on to the person it is for: whoever opens it first ${email === null ? "joins the team" : "has the account for that address"}.`,
+    back,
+  });
 
 /** Making a link for somebody who forgot their password. @param base of the person's page */
 export const resetLinkSection = (call: PageCall, base: string, email: string) =>

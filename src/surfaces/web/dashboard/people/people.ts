@@ -4,7 +4,6 @@ import {
   MAX_LISTED,
   type Member,
   removeMember,
-  roleName,
 } from "../../../../identity/members/members.ts";
 import {
   createInvitation,
@@ -26,7 +25,7 @@ import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
 import { flag, readParams, text } from "../shared/params.ts";
-import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { INVITATION, invitationPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
 /** Who is in the team, and who is invited. */
@@ -172,12 +171,7 @@ export const peoplePages = [
       async ({ role, email }) => {
         const { team } = call.session;
         const link = await createInvitation(call.core, { teamId: team.id, role, email }, by(call), team.role);
-        return linkPage(call, link, {
-          title: "The invitation is made",
-          label: `${email === null ? "Invitation" : `Invitation for ${email}`} as ${roleName(role)}`,
-          intro: invitationSays(email),
-          back: "/people",
-        });
+        return invitationPage(call, link, { team, role, email }, "/people");
       },
       (error) => peoplePage(call, error),
     ),

@@ -13,7 +13,7 @@ import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { type Table, table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, type Kind, section } from "../../ui/parts.ts";
 import { ago, number, time } from "../../ui/units.ts";
-import { INVITATION, invitationSays, linkPage, named, roleWord } from "../people/parts.ts";
+import { INVITATION, invitationPage, named, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
 import { flag, readParams } from "../shared/params.ts";
@@ -241,12 +241,7 @@ export const teamDetailPages = [
       INVITATION,
       async ({ role, email }) => {
         const link = await createInvitation(call.core, { teamId: team.id, role, email }, by(call));
-        return linkPage(call, link, {
-          title: "The invitation is made",
-          label: `Invitation into ${team.name} as ${role}${email === null ? "" : ` for ${email}`}`,
-          intro: invitationSays(email),
-          back: `${PATH}/${team.id}`,
-        });
+        return invitationPage(call, link, { team, role, email }, `${PATH}/${team.id}`);
       },
       (error) => teamPage(call, team, error),
     );
