@@ -21,7 +21,7 @@ import type { Option } from "../../ui/field.ts";
 import { type FormError, formSpec, trimmed, typed } from "../../ui/form-spec.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, empty, none, pageHead, type Stat, section } from "../../ui/parts.ts";
-import { dayText } from "../../ui/units.ts";
+import { dayText, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
@@ -135,7 +135,7 @@ function budgetTable(call: Member, rows: readonly BudgetStanding[], last: Column
         label: "Used",
         numeric: true,
         cell: ({ usedUsd, amountUsd }) =>
-          html`${dollars(usedUsd)}<span class="muted"> · ${Math.floor((usedUsd / amountUsd) * 100)} %</span>`,
+          html`${dollars(usedUsd)}<span class="muted"> · ${usedShare(usedUsd, amountUsd)}</span>`,
       },
       { label: "Budget", numeric: true, named: true, cell: ({ amountUsd }) => dollars(amountUsd) },
       {
@@ -157,6 +157,9 @@ function budgetTable(call: Member, rows: readonly BudgetStanding[], last: Column
   });
 }
 
+/** Rounded down: a budget is not used up a cent too early. */
+const usedShare = (usedUsd: number, amountUsd: number) => `${number(Math.floor((usedUsd / amountUsd) * 100))} %`;
+
 /** How much of the team's own budget is used, and when it is used up; nothing where it has none. */
 export async function budgetStat(call: Member): Promise<Stat[]> {
   const [one] = (await budgetStandings(call.core, call.session.team.id)).filter(({ scope }) => scope === "team");
@@ -165,7 +168,7 @@ export async function budgetStat(call: Member): Promise<Stat[]> {
   return [
     {
       label: `Budget, this ${period}`,
-      value: `${Math.floor((usedUsd / amountUsd) * 100)} %`,
+      value: usedShare(usedUsd, amountUsd),
       sub: `of ${dollars(amountUsd)}, ${exceedsOn === null ? (state === "early" ? "too early to say how it goes" : state) : `used up on ${dayText(exceedsOn)}`}`,
       href: "#budgets",
       tone: LOOKS[state] === "neutral" ? undefined : LOOKS[state],
