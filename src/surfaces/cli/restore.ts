@@ -176,7 +176,7 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
   output.note(
     lostLeaves === null
       ? "What came after the newest delivery is not in it; nothing here tells how much that was. Devices send again what they keep, for 7 days."
-      : `${lostLeaves} leaves that were signed here are not in it, and whatever came after. Devices send again what they keep, for 7 days.`,
+      : `${lostLeaves} leaves that were here are not in it, nor what came after them. Devices send again what they keep, for 7 days.`,
   );
   output.note(openAgain(done));
   output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");
