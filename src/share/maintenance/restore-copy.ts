@@ -12,7 +12,8 @@ import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, databasePath, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { epochs, hasTree, ledgerKeys, treeHead } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
-import { COPYING, type FileBeside, findLost, type Lost, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
+import { findLost, type Lost } from "./lost.ts";
+import { COPYING, type FileBeside, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
 
 /** What of the keys is at hand; those that lie in the directory are used as well. */
 export interface GivenKeys {
