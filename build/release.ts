@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fetchBase, lockedPackages, pinnedBase, sha512Of } from "./bases.ts";
@@ -15,7 +15,7 @@ const USAGE = `Makes a release of the commit that is checked out. The same commi
 
   node build/release.ts [--out DIR] [--target TARGET]… [--url URL]
 
-  --out     where to, emptied first; default: dist/release
+  --out     where to: a new folder, or an earlier release, which is replaced; default: dist/release
   --target  one of ${TARGETS.join(", ")}; default: all
   --url     where the files will be offered; makes the Homebrew formula
 
@@ -46,7 +46,22 @@ interface Release {
   readonly libraries: Digest[];
 }
 
+/** Names of what releases hold. */
+const OURS = /^(?:reckon[-_.].*|manifest\.json|provenance\.dsse\.json|SHA256SUMS(?:\.minisig)?)$/;
+
+/** @throws BuildError where a folder, which is emptied, holds anything that no release made, such as releases in folders of their own */
+async function requireReplaceable(out: string): Promise<void> {
+  const names = await readdir(out).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const foreign = names.find((name) => !OURS.test(name));
+  if (foreign !== undefined)
+    throw new BuildError(`${out} would be emptied, and holds ${foreign}, which is of no release: name a new folder`);
+}
+
 async function makeRelease(out: string, targets: readonly Target[], url: string | undefined): Promise<void> {
+  await requireReplaceable(out);
   const source = await readSource();
   const keyFile = process.env.RECKON_RELEASE_KEY;
   const key = keyFile ? readSecretKey(await readFile(keyFile, "utf8")) : undefined;

@@ -49,6 +49,25 @@ it("shows the state of the lake, and which objects are not as they were put ther
   expect(doctor.stdout).toContain(`lake\tok\t${lake} holds all up to`);
 });
 
+it("is named by a restore of a database that goes on with it, as it may hold what that does not know", async () => {
+  const lake = newFolder();
+  const t = await startInstance({ settings: { lake } });
+  const run = async (...args: string[]) => {
+    const { code, stderr } = await command([...args, "--data", t.directory]);
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    return stderr;
+  };
+  const [before, after] = [join(newFolder(), "before.db"), join(newFolder(), "after.db")];
+  await run("backup", before);
+  await flowAll(t);
+  await run("backup", after);
+  await t.instance.close();
+  expect(await run("restore", after)).toContain(`The lake ${lake} may hold what came since: say "reckon lake check`);
+  expect(await run("restore", before)).not.toContain("lake");
+  const copied = await command(["restore", "--from", after, "--data", t.directory, "--json"]);
+  expect(JSON.parse(copied.stdout)).toMatchObject({ lake });
+});
+
 it.each([
   ["begun", () => 1],
   // The entries are written last.

@@ -110,6 +110,24 @@ it("restores a backup as if it were a plain copy, and leaves neither its keys no
   expect(await json(["backup", `${file}.next`, "--data", directory])).toMatchObject({ keys: 1 });
 });
 
+it("counts as lost what the replaced database has and nobody had signed, and what was signed where that is damaged", async () => {
+  const { directory, server, send, replica } = await replicated();
+  for (const seq of [4, 5]) await send(seq);
+  await server.end("SIGKILL");
+  const [again, damaged] = ["again", "damaged"].map((name) => join(newFolder(), name)) as [string, string];
+  for (const copy of [again, damaged]) cpSync(directory, copy, { recursive: true });
+  const signed = Number(readFileSync(join(directory, "ledger-checkpoint"), "utf8").split("\n")[1]);
+  const { leaves } = await json(["restore", "--from", replica, "--verify"]);
+  const restored = await command(["restore", "--from", replica, "--data", directory]);
+  expect(restored.stderr).toContain("2 leaves that were here are not in it");
+  expect(await json(["restore", "--from", replica, "--data", again])).toMatchObject({ lostLeaves: 2 });
+  writeFileSync(join(damaged, "reckon.db"), "no database");
+  for (const ending of ["-wal", "-shm"]) rmSync(join(damaged, `reckon.db${ending}`));
+  expect(await json(["restore", "--from", replica, "--data", damaged])).toMatchObject({
+    lostLeaves: Math.max(0, signed - leaves),
+  });
+});
+
 it("carries keys under a passphrase, which another key or passphrase does not open", async () => {
   const { directory, server, replica, copy } = await replicated(1);
   const wrap = ["key", "wrap", "--passphrase-stdin", "--data", directory];

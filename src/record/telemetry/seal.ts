@@ -80,9 +80,10 @@ function nextBlock(core: Core, streamId: number, isQuiet: boolean): SegmentRow[]
   for (const segment of sql.unsealed.iterate(streamId)) {
     entries += segment.entries;
     bytes += segment.bytes;
-    isFull = chosen.length > 0 && (entries > MAX_ENTRIES || bytes > MAX_BLOCK_BYTES);
+    const isTooMuch = chosen.length > 0 && (entries > MAX_ENTRIES || bytes > MAX_BLOCK_BYTES);
+    if (!isTooMuch) chosen.push(segment.firstId);
+    isFull = entries >= MAX_ENTRIES || bytes >= MAX_BLOCK_BYTES;
     if (isFull) break;
-    chosen.push(segment.firstId);
   }
   return isFull || isQuiet ? chosen.map((firstId) => sql.segment.get(firstId) as SegmentRow) : [];
 }

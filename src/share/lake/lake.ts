@@ -5,4 +5,5 @@
  */
 export { checkLake, type LakeCheck } from "./check.ts";
 export { exportParquet } from "./export.ts";
+export { lakesIn } from "./rows.ts";
 export { lakeCopies, lakeStatus, lakeText } from "./status.ts";

@@ -1,4 +1,4 @@
-import { statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 
 /** Where the lake is, and how far it is. */
 export interface PlaceRow {
@@ -27,6 +27,10 @@ export interface Mark {
   readonly day: string;
   readonly version: number;
 }
+
+/** The places of the lake of a database, of any schema that has such; none where it never had one. */
+export const lakesIn = (db: Preparer): string[] =>
+  db.prepare<[], string>("SELECT trim(place) FROM lake_places").pluck().all();
 
 const OBJECT = "SELECT path, block_id AS blockId, rows, bytes, source_sha256 AS sourceSha256 FROM lake_objects";
 

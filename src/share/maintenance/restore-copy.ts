@@ -9,10 +9,11 @@ import type { Steps } from "../../kit/steps.ts";
 import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote } from "../../kit/transparency/note.ts";
 import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
-import { BESIDE, openFile, removeDatabase } from "../../platform/store/store.ts";
-import { epochs, ledgerKeys } from "../../platform/transparency/transparency.ts";
+import { BESIDE, databasePath, openFile, removeDatabase } from "../../platform/store/store.ts";
+import { epochs, hasTree, ledgerKeys, treeHead } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
-import { COPYING, type FileBeside, findLost, type Lost, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
+import { findLost, type Lost } from "./lost.ts";
+import { COPYING, type FileBeside, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
 
 /** What of the keys is at hand; those that lie in the directory are used as well. */
 export interface GivenKeys {
@@ -27,7 +28,7 @@ export interface GivenKeys {
 export interface RestoredCopy extends CopyFacts, Lost {
   /** Where what was there lies now; null when nothing was. */
   readonly keptAside: string | null;
-  /** Leaves that had been signed in this directory and are not in the copy: at least so many are lost. null where nothing tells. */
+  /** Leaves that were in this directory, by its database or what it signed last, and are not in the copy: at least so many are lost. null where nothing tells. */
   readonly lostLeaves: number | null;
 }
 
@@ -60,8 +61,8 @@ export async function restoreCopy(
       throw error;
     });
     const facts = await inspectCopy(parts, incoming, steps);
-    const signed = signedSize(directory, origin);
-    const lostLeaves = signed === undefined ? null : Math.max(0, signed - (facts.head?.id ?? 0));
+    const here = Math.max(signedSize(directory, origin), await storedSize(parts, directory, origin));
+    const lostLeaves = here < 0 ? null : Math.max(0, here - (facts.head?.id ?? 0));
     const lost = findLost(directory, incoming);
     return { ...facts, ...lost, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp, steps) };
   } catch (error) {
@@ -135,15 +136,25 @@ const originOf = (copy: Core): string | undefined => {
   return last && (JSON.parse(last.text) as { origin: string }).origin;
 };
 
-/** How many leaves were signed last in a directory, by what lies there; undefined where that is of another log. */
-function signedSize(directory: string, origin: string | undefined): number | undefined {
+/** What tells nothing: it is of another log, damaged or not there. */
+const UNKNOWN = -1;
+
+/** How many leaves were signed last in a directory, by what lies there. */
+function signedSize(directory: string, origin: string | undefined): number {
   const path = join(directory, BESIDE.checkpoint);
-  if (!existsSync(path)) return undefined;
+  if (!existsSync(path)) return UNKNOWN;
   try {
     const signed = parseCheckpointText(parseNote(readFileSync(path, "utf8")).text);
-    return signed.origin === origin ? signed.size : undefined;
+    return signed.origin === origin ? signed.size : UNKNOWN;
   } catch (error) {
-    if (error instanceof Problem) return undefined;
+    if (error instanceof Problem) return UNKNOWN;
     throw error;
   }
+}
+
+/** How many leaves the database has that is replaced: more than were signed, where nobody asked for a receipt at the end. */
+function storedSize(parts: Parts, directory: string, origin: string | undefined): Promise<number> {
+  return withCopy(parts, databasePath(directory), (there) =>
+    hasTree(there) && originOf(there) === origin ? treeHead(there).size : UNKNOWN,
+  ).catch(() => UNKNOWN);
 }

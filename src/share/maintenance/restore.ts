@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { countTeams, teamMoves } from "../../identity/teams/teams.ts";
+import { countTeams } from "../../identity/teams/teams.ts";
 import { whereFull } from "../../kit/errors.ts";
 import {
   copyDurably,
@@ -14,7 +14,7 @@ import {
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { type Steps, unwatched } from "../../kit/steps.ts";
 import { countDeliveries } from "../../log/log.ts";
-import { activePublicPem, keyIds } from "../../platform/keys/keys.ts";
+import { activePublicPem } from "../../platform/keys/keys.ts";
 import {
   BESIDE,
   checkStructure,
@@ -28,8 +28,9 @@ import {
   requireOurs,
   schemaVersion,
 } from "../../platform/store/store.ts";
-import { type Hold, journalBeforeReplaced, listHolds } from "../erasure/erasure.ts";
+import { journalBeforeReplaced } from "../erasure/erasure.ts";
 import { CHECKING } from "./copies.ts";
+import { findLost, type Lost } from "./lost.ts";
 import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
@@ -87,20 +88,6 @@ export function requireOwnKey(db: Preparer): void {
     );
 }
 
-/** Teams that moved to another instance, and of which what was put in place does not know that. */
-export type ServedAgain = readonly { readonly name: string; readonly movedTo: string }[];
-
-/** Holds in force of which what was put in place does not know: what they kept runs out. */
-export type HoldsGone = readonly Pick<Hold, "id" | "kind" | "teamId" | "deviceId" | "session" | "reason">[];
-
-/** What was done since what is put in place was made, and has to be done anew. */
-export interface Lost {
-  readonly servedAgain: ServedAgain;
-  readonly holdsGone: HoldsGone;
-  /** Signing keys that came by a rotation: an earlier one signs again, which may have been replaced because others have it. */
-  readonly keysGone: readonly string[];
-}
-
 export interface Restored extends BackupFacts, Lost {
   /** Where what was there lies now; null when nothing was. */
   readonly keptAside: string | null;
@@ -138,37 +125,6 @@ export function restore(file: string, directory: string, stamp: string, steps: S
     // What did not fit must not fill the disk of what is there.
     removeDatabase(incoming);
     lock?.release();
-  }
-}
-
-/** What the present database has and the restored one lacks, so that it must be done again. @param incoming the file of the restored database */
-export function findLost(directory: string, incoming: string): Lost {
-  const lost = <T extends { readonly id: string }>(list: (db: Preparer) => readonly T[]): T[] => {
-    const known = new Set(listIn(incoming, list).map(({ id }) => id));
-    return listIn(databasePath(directory), list).filter(({ id }) => !known.has(id));
-  };
-  const keys = lost(keyIds);
-  return {
-    // A directory of another installation, as where a server was started before, has others altogether.
-    keysGone: keys.length < listIn(databasePath(directory), keyIds).length ? keys.map(({ id }) => id) : [],
-    // What would be sent to such a team here would never be where it is served.
-    servedAgain: lost(teamMoves.of).map(({ name, movedTo }) => ({ name, movedTo })),
-    holdsGone: lost(listHolds)
-      .filter(({ releasedAt }) => releasedAt === null)
-      .map(({ id, kind, teamId, deviceId, session, reason }) => ({ id, kind, teamId, deviceId, session, reason })),
-  };
-}
-
-/** None where a database is missing or damaged, or from before there were such. */
-function listIn<T>(path: string, list: (db: Preparer) => readonly T[]): readonly T[] {
-  let db: ReturnType<typeof openFile> | undefined;
-  try {
-    db = openFile(path, { readonly: true });
-    return list(db);
-  } catch {
-    return [];
-  } finally {
-    db?.close();
   }
 }
 

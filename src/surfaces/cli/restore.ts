@@ -95,7 +95,7 @@ const ERASED_LATER =
   "(backups/before-schema-…): delete that one once you will not go back.";
 
 /** What has to be closed, held or erased again by hand after a restore, as far as it is known. */
-const openAgain = ({ schema, servedAgain, holdsGone, keysGone }: Lost & Pick<RestoredCopy, "schema">) =>
+const openAgain = ({ schema, servedAgain, holdsGone, keysGone, lake }: Lost & Pick<RestoredCopy, "schema">) =>
   [
     ...(schema === CURRENT_SCHEMA.version ? [] : [ERASED_LATER]),
     OPEN_AGAIN,
@@ -111,6 +111,9 @@ const openAgain = ({ schema, servedAgain, holdsGone, keysGone }: Lost & Pick<Res
       ({ id, kind, teamId, deviceId, session, reason }) =>
         `The hold ${id} of the ${kind} ${session ?? deviceId ?? teamId} (${reason}) was placed since and is gone: say "reckon hold place" anew before the server starts, or what it kept runs out.`,
     ),
+    ...(lake === null
+      ? []
+      : [`The lake ${lake} may hold what came since: say "reckon lake check --repair" once the server runs.`]),
   ].join("\n");
 
 async function putBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
@@ -167,16 +170,17 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
   const pems = options.key.map((path) => readTextFile(path, MAX_KEY_BYTES));
   const given = { pems, passphrase, newLedgerKey: options.newLedgerKey };
   const done = await restoreCopy(parts, file, given, output.steps, stampOf(systemClock.now()));
-  const { keptAside, lostLeaves, servedAgain, holdsGone, keysGone } = done;
+  const { keptAside, lostLeaves, servedAgain, holdsGone, keysGone, lake } = done;
   const erasedAgain = await eraseAgain(cli, options, output, done.schema);
-  output.result({ ...copyJson(done), keptAside, lostLeaves, servedAgain, holdsGone, keysGone, erasedAgain }, () =>
+  const lost = { lostLeaves, servedAgain, holdsGone, keysGone, lake };
+  output.result({ ...copyJson(done), keptAside, ...lost, erasedAgain }, () =>
     [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
   );
   if (keptAside) output.note(`What was there is kept in ${keptAside}.`);
   output.note(
     lostLeaves === null
       ? "What came after the newest delivery is not in it; nothing here tells how much that was. Devices send again what they keep, for 7 days."
-      : `${lostLeaves} leaves that were signed here are not in it, and whatever came after. Devices send again what they keep, for 7 days.`,
+      : `${lostLeaves} leaves that were here are not in it, nor what came after them. Devices send again what they keep, for 7 days.`,
   );
   output.note(openAgain(done));
   output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { ROOT } from "../../../build/bundle.ts";
 import { newFolder } from "../../support/folder.ts";
 import { freePort } from "../../support/free-port.ts";
 import { until, within } from "./process.ts";
@@ -15,11 +16,15 @@ export const INTERVAL_MS = 500;
 
 export const LITESTREAM = process.env.RECKON_TEST_LITESTREAM ?? "litestream";
 const VERSITYGW = process.env.RECKON_TEST_VERSITYGW ?? "versitygw";
-const lacks = (program: string, ...args: string[]) => spawnSync(program, args).status !== 0;
-export const noLitestream = lacks(LITESTREAM, "version");
-export const noVersitygw = lacks(VERSITYGW, "--version");
+/** The version that the runbook pins: earlier ones stopped unnoticed, and what another does was not seen. */
+const [, PINNED = ""] = /Litestream (\d+\.\d+\.\d+)/.exec(readFileSync(join(ROOT, "docs/replicate.md"), "utf8")) ?? [];
+const found = spawnSync(LITESTREAM, ["version"], { encoding: "utf8" });
+export const noLitestream = found.status !== 0 || found.stdout.trim().replace(/^v/, "") !== PINNED;
+export const noVersitygw = spawnSync(VERSITYGW, ["--version"]).status !== 0;
 if (noLitestream)
-  console.log("tests with Litestream are skipped: it is not installed (RECKON_TEST_LITESTREAM names it elsewhere)");
+  console.log(
+    `tests with Litestream are skipped: ${PINNED} is not installed (RECKON_TEST_LITESTREAM names it elsewhere)${found.stdout ? `, but ${found.stdout.trim()}` : ""}`,
+  );
 else if (noVersitygw)
   console.log("tests with Litestream and S3 are skipped: versitygw is not installed (RECKON_TEST_VERSITYGW)");
 

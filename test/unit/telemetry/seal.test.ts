@@ -74,6 +74,17 @@ describe("sealing", () => {
     expect(t.rows("SELECT count(*) AS n FROM telemetry_segments WHERE texts IS NOT NULL")).toEqual([{ n: 0 }]);
   });
 
+  it("seals a block that is exactly full without waiting for one entry more, in one delivery or many", async () => {
+    await send("shop", numbers(1, 999));
+    await send("till", numbers(1, 1_000));
+    await sendBatches("many", 10);
+    expect(await seal(t.instance.core, MANY)).toBe(2);
+    expect(unsealed()).toBe(999);
+    await send("shop", [1_000]);
+    expect([await seal(t.instance.core, MANY), unsealed()]).toEqual([1, 0]);
+    expect((await shown()).proof.faults).toEqual([]);
+  });
+
   it("goes from stream to stream, a few blocks at a time", async () => {
     for (const repoKey of ["a", "b", "c"]) await sendBatches(repoKey, 21);
     const made = [];
