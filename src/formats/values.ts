@@ -112,3 +112,7 @@ export function firstOf<T>(fields: Fields, names: readonly string[], read: (valu
   }
   return null;
 }
+
+/** A prompt of opencode without the quotation marks that `opencode run` puts around it. */
+export const unquoted = (text: string): string =>
+  /^"(?:[^"\\]|\\.)*"\s*$/s.test(text) ? text.trimEnd().slice(1, -1).replaceAll('\\"', '"') : text;

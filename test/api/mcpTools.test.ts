@@ -153,6 +153,21 @@ describe("what the tools answer", () => {
       params: { uri: "brain://long/.claude/brain/errors.md" },
     });
     expect(Buffer.byteLength(read.text)).toBeLessThanOrEqual(8_192);
+    // An answer names the address twice.
+    const path = `${"é".repeat(250)}.md`;
+    await publish(t, device, { [path]: long.join("\n") }, { repoKey: "long", version: 2 });
+    const { body } = await rpc(t, device.token, { method: "resources/list" });
+    const uris: string[] = body.result.resources.map(({ uri }: { uri: string }) => uri);
+    const uri = uris.find((one) => one.length > 1_500) ?? "";
+    const far = await rpc(t, device.token, { method: "resources/read", params: { uri } });
+    expect([far.body.result.contents[1].uri, Buffer.byteLength(far.text) <= 8_192]).toEqual([uri, true]);
+    const reads = t.count("device_reads");
+    const farther = await rpc(t, device.token, {
+      method: "resources/read",
+      params: { uri: `brain://${"x".repeat(20_000)}` },
+    });
+    expect([farther.body.error.code, Buffer.byteLength(farther.text) < 500]).toEqual([-32602, true]);
+    expect(t.count("device_reads")).toBe(reads);
     const prompt = await rpc(t, device.token, {
       method: "prompts/get",
       params: { name: "postmortem", arguments: { what: '"'.repeat(500) } },

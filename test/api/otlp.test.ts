@@ -763,7 +763,7 @@ describe("otlpTraces", () => {
     const answer = await t.post("/v1/traces", { token: device.token, json });
     expect([answer.status, answer.body]).toEqual([200, {}]);
     expect(sessions(t)).toMatchObject([
-      { id: "c-1", agent: "github-copilot", agentVersion: "1.0.102", model: "gpt-5", outcome: "completed" },
+      { id: "c-1", agent: "copilot-cli", agentVersion: "1.0.102", model: "gpt-5", outcome: "completed" },
     ]);
     expect(spans(t).map(({ kind }) => kind)).toEqual(["agent", "llm", "llm", "tool"]);
     expect(spans(t)[3].attributes).toEqual({

@@ -393,6 +393,26 @@ it("reads the prompt and the answer of the AI SDK, and the session that a progra
   expect(spans(t).map(({ attributes: { output } }) => output)).toEqual(["Mending", "Mended.", "Really."]);
 });
 
+it("reads what was asked of opencode without the quotation marks that it puts around it, and those of others as they are", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const quoted = '"Say \\"done\\" at the end"';
+  for (const name of ["opencode", "other"]) {
+    const values = {
+      "session.id": name,
+      "ai.prompt.messages": JSON.stringify([{ role: "user", content: [{ type: "text", text: quoted }] }]),
+      "ai.usage.inputTokens": 10,
+    };
+    const json = spansOf({ "service.name": name }, "ai", { name: "ai.streamText.doStream", values });
+    expect((await t.post("/v1/traces", { token, json })).status).toBe(200);
+  }
+  const asked = 'Say "done" at the end';
+  expect(sessions(t)).toMatchObject([
+    { id: "opencode", title: asked, prompts: [{ text: asked }] },
+    { id: "other", title: quoted, prompts: [{ text: quoted }] },
+  ]);
+});
+
 it("shows an answer once, after its prompt, that both a call and the agent above it report", async () => {
   const t = await startInstance();
   const device = await t.device();

@@ -61,6 +61,15 @@ async function walk(t: TestInstance, path: string, token: string) {
 }
 
 describe("what a token reads", () => {
+  it("are also the sessions whose outcome is not known, by themselves", async () => {
+    const t = await startInstance();
+    const { team, token: device } = await t.device();
+    const sessions = ["", "ok"].map((outcome) => ({ id: `of ${outcome}`, outcome, spans: [] }));
+    await t.post("/api/agent-traces/ingest", { token: device, json: { sessions } });
+    const { status, body } = await t.get("/api/sessions?outcome=", { token: await apiToken(t, team.id) });
+    expect([status, body.items?.map(({ outcome }: { outcome: string }) => outcome)]).toEqual([200, [""]]);
+  });
+
   it("are sessions, without a start that cannot be written as a date-time of the API", async () => {
     const t = await startInstance();
     const { team, token: device } = await t.device();

@@ -23,6 +23,10 @@ it("makes a webhook beside a running server, tries it, rotates its secret, pause
     outcome: "202 Accepted",
     reply: "queued",
   });
+  receiver.answer = (_, response) => response.writeHead(400).end("channel_is_archived\u001b[2J");
+  const refused = await run("test", made.id);
+  expect([refused.code, refused.stdout]).toEqual([1, "not delivered: 400 Bad Request\n"]);
+  expect(refused.stderr).toBe("It replied: channel_is_archived [2J\n");
   expect(receiver.received[0]?.json).toMatchObject({ type: "test", data: { team: team.id, channel: made.id } });
   const { secret } = await json("rotate", made.id);
   expect(secret).not.toBe(made.secret);
@@ -36,7 +40,7 @@ it("makes a webhook beside a running server, tries it, rotates its secret, pause
   expect(
     t.rows("SELECT actor_kind AS kind, action FROM audit_events WHERE action LIKE 'channel.%' ORDER BY id"),
   ).toEqual(
-    ["created", "tested", "rotated", "paused", "resumed", "removed"].map((did) => ({
+    ["created", "tested", "tested", "rotated", "paused", "resumed", "removed"].map((did) => ({
       kind: "command",
       action: `channel.${did}`,
     })),

@@ -42,6 +42,16 @@ it("makes a token that is shown once and works as the page shows it, and lists w
   const curl = (await page.locator(".code code").first().textContent()) ?? "";
   const answer = JSON.parse((await run("bash", ["-c", curl])).stdout);
   expect(answer).toMatchObject({ total: 1, hits: [{ filePath: "docs/guide.md", teamName: "Shop" }] });
+  const line = (await page.locator(".code code").nth(1).textContent()) ?? "";
+  const [, url = "", header = ""] =
+    /^claude mcp add --transport http reckon (\S+) --header "([^"]+)"$/.exec(line) ?? [];
+  const [name = "", value = ""] = header.split(": ");
+  const tools = await fetch(url, {
+    method: "POST",
+    headers: { [name]: value, accept: "application/json, text/event-stream", "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+  });
+  expect([tools.status, await tools.text()]).toEqual([200, expect.stringContaining("brain_search")]);
   const [row] = site.t.rows("SELECT name, scope, expires_at AS expiresAt, user_id AS userId FROM read_tokens");
   expect({ ...row, scope: JSON.parse(row.scope) }).toEqual({
     name: "Chat bot",

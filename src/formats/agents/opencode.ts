@@ -9,7 +9,7 @@
  */
 import { sha256Hex } from "../../kit/hash.ts";
 import { readCost } from "../usage.ts";
-import { asCount, asObject, asObjects, asText, type Fields, parseJson } from "../values.ts";
+import { asCount, asObject, asObjects, asText, type Fields, parseJson, unquoted } from "../values.ts";
 import {
   commitsOf,
   editOfWhole,
@@ -107,7 +107,8 @@ function readPart(row: Fields, data: Fields, memory: Memory): TranscriptEvent[] 
   const callId = keyOfMessage(message, asText(row.message_id) ?? "");
   const common = { sessionId: memory.sessionId, at: instantOf(row.time_created) };
   if (message.role === "user") {
-    const text = data.synthetic === true || data.ignored === true ? undefined : textOf(unquoted(data.text));
+    const text =
+      data.synthetic === true || data.ignored === true ? undefined : textOf(unquoted(asText(data.text) ?? ""));
     if (text === undefined || asText(row.parent_id) !== undefined) return [];
     const at = instantOf(asObject(message.time).created) ?? common.at;
     return [{ type: "prompt", ...common, at, key: `${callId}:${sha256Hex(text).slice(0, 12)}`, text }];
@@ -118,12 +119,6 @@ function readPart(row: Fields, data: Fields, memory: Memory): TranscriptEvent[] 
   if (text === undefined || asCount(end) === 0) return [];
   const key = `${callId}:${asCount(start)}`;
   return [{ type: "reply", ...common, at: instantOf(end), key, callId, model: asText(message.modelID), text }];
-}
-
-/** `opencode run` puts its arguments into quotes. */
-function unquoted(text: unknown): unknown {
-  if (typeof text !== "string" || !/^"(?:[^"\\]|\\.)*"\s*$/s.test(text)) return text;
-  return text.trimEnd().slice(1, -1).replaceAll('\\"', '"');
 }
 
 function readTool(row: Fields, data: Fields, memory: Memory): TranscriptEvent[] {

@@ -1,5 +1,14 @@
 import { answerText } from "../../formats/step.ts";
-import { asObject, asObjects, asText, type Fields, firstOf, parseJson, readId } from "../../formats/values.ts";
+import {
+  asObject,
+  asObjects,
+  asText,
+  type Fields,
+  firstOf,
+  parseJson,
+  readId,
+  unquoted,
+} from "../../formats/values.ts";
 import { isObject } from "../../kit/json.ts";
 import { keptText, MAX_TEXT_CHARS } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
@@ -25,7 +34,10 @@ const TITLE_WANTED = /^Generate a title for this conversation:?$/;
 /** What Copilot CLI puts before a person's words. */
 const DATED = /^<current_datetime>[^<]*<\/current_datetime>\s*/;
 
-const saidBy = (message: Fields): string => answerText(message).replace(DATED, "");
+function saidBy(message: Fields, { resource }: SpanRecord): string {
+  const said = answerText(message).replace(DATED, "");
+  return resource["service.name"] === "opencode" && said.length <= MAX_SEARCHED_CHARS ? unquoted(said) : said;
+}
 const isUsers = ({ role }: Fields) => role === "user";
 const embeds = ({ attributes }: SpanRecord) => readId(attributes["gen_ai.operation.name"]) === "embeddings";
 
@@ -33,7 +45,7 @@ const embeds = ({ attributes }: SpanRecord) => readId(attributes["gen_ai.operati
 export function askedFirst(record: SpanRecord): string | undefined {
   if (embeds(record)) return undefined;
   for (const message of givenTo(record)) {
-    const said = isUsers(message) ? saidBy(message) : "";
+    const said = isUsers(message) ? saidBy(message, record) : "";
     if (said !== "") return said.slice(0, MAX_TITLE_CHARS).toWellFormed();
   }
   return undefined;
@@ -47,7 +59,7 @@ export function askedLast(record: SpanRecord): { readonly text: string; readonly
   if (embeds(record) || !endsWithUser(record)) return undefined;
   const messages = givenTo(record);
   const last = messages.at(-1);
-  const text = last && isUsers(last) ? keptText(saidBy(last)) : undefined;
+  const text = last && isUsers(last) ? keptText(saidBy(last, record)) : undefined;
   const id = asksAgent(record) ? record.id : String(messages.filter(isUsers).length);
   return text === undefined ? undefined : { text, id };
 }

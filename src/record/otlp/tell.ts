@@ -43,6 +43,9 @@ export function belowTools(spans: readonly SpanRecord[]): (span: SpanRecord) => 
   };
 }
 
+/** What Copilot CLI calls itself. The capture client has another name for it, and both report the same sessions. */
+const COPILOT_CLI = "github-copilot";
+
 /** The same of a span. @param traces where spans without a session's name belong @param isAsked whether a person may have asked it */
 export function tellSpan(record: SpanRecord, traces: PlacedTraces, isAsked: boolean): Happening | undefined {
   const { attributes, resource, traceId, startedAt } = record;
@@ -60,7 +63,8 @@ export function tellSpan(record: SpanRecord, traces: PlacedTraces, isAsked: bool
   }
   const span = readGenericSpan(record);
   if (!span) return undefined;
-  const agent = readId(resource["service.name"]) ?? "unknown";
+  const service = readId(resource["service.name"]) ?? "unknown";
+  const agent = service === COPILOT_CLI ? "copilot-cli" : service;
   const model = readId(span.attributes["gen_ai.response.model"]) ?? readId(span.attributes["gen_ai.request.model"]);
   const agentVersion = readId(resource["service.version"]);
   // Programs that know of no sessions have one for each trace.

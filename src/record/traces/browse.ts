@@ -136,7 +136,7 @@ function narrows({
     deviceIds !== undefined ||
     sources !== undefined ||
     kind !== undefined ||
-    [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined && value !== "")
+    [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined)
   );
 }
 

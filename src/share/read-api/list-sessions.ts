@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { sourcesOf } from "../../identity/ownership/ownership.ts";
-import { Count } from "../../platform/http/fields.ts";
+import { Count, line } from "../../platform/http/fields.ts";
 import { listSessions } from "../../record/traces/traces.ts";
 import { filter, PAGED, PERIOD, PERSON, pageOf, REPO, spanOf } from "./fields.ts";
 import { reading } from "./reading.ts";
@@ -38,7 +38,12 @@ export const sessionList = reading(
       agent: filter("The agent's name.", MAX_CHARS),
       model: filter("The model's name.", MAX_CHARS),
       branch: filter("The branch's name.", MAX_CHARS),
-      outcome: filter("How it ended, as its agent says.", MAX_CHARS),
+      outcome: v.optional(
+        v.pipe(
+          line(MAX_CHARS),
+          v.description("How it ended, as its agent says; empty for those of which none is known, as while they run."),
+        ),
+      ),
       text: filter("A text in the session, its spans apart, in upper or lower case.", MAX_CHARS),
       ...PERIOD,
       ...PAGED,

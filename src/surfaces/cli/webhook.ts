@@ -3,6 +3,7 @@ import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden, invalid } from "../../kit/problem.ts";
+import { visibleLine } from "../../kit/strings.ts";
 import {
   CHANNEL_KINDS,
   type Channel,
@@ -20,6 +21,9 @@ import {
 } from "../../share/notifications/notifications.ts";
 import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
+
+/** Of what a receiver replied, where a person reads it. */
+const MAX_REPLY_CHARS = 300;
 
 interface CreateOptions extends CommonOptions {
   readonly kind: Channel["kind"];
@@ -121,6 +125,7 @@ function addTest(webhook: Command, cli: Cli): void {
         { id, delivered, outcome: text, reply },
         () => `${delivered ? "delivered" : "not delivered"}: ${text}`,
       );
+      if (reply !== "") output.note(`It replied: ${visibleLine(reply, MAX_REPLY_CHARS)}`);
       const line = add === undefined ? undefined : obstacleOf(core, getChannel(core, id), teamId === null)?.line;
       if (line !== undefined) output.note(`Add: ${line}`);
       if (!delivered) cli.exitCode = 1;

@@ -8,7 +8,6 @@ import { slot } from "../../core.ts";
 const PIECES: readonly (() => Promise<unknown>)[] = [
   async () => (await import("./zod-core.ts")).$ZodType,
   async () => (await import("./zod-schemas.ts")).ZodType,
-  async () => (await import("./ajv.ts")).AjvJsonSchemaValidator,
 ];
 
 /** Loads what answers messages, with the first message: an instance that gets none spares the time and the memory. */

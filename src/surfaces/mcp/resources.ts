@@ -1,7 +1,7 @@
 import { kindOf } from "../../formats/brain-kinds.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { currentBrains, readFile, sourceFinder } from "../../record/brain/brain.ts";
-import { ANSWER_BYTES, cutLines, word } from "./answer.ts";
+import { ANSWER_BYTES, cutLines, sizeOf, word } from "./answer.ts";
 import { reachOf, recordVisit, type Visit } from "./reader.ts";
 
 /** Files of the brains as resources (MCP 2026-07-28, "Resources"). */
@@ -16,7 +16,8 @@ export const TEMPLATE = {
 };
 
 const PAGE = 50;
-const MAX_URI_CHARS = 4_096;
+/** Of an address, in bytes of JSON: a key and a path of 512 bytes each, percent-encoded. An answer has it twice. */
+const MAX_URI_BYTES = 3_200;
 /** Bytes for the line that says whose words a file is. */
 const NOTE_BYTES = 1_000;
 
@@ -76,11 +77,11 @@ export async function listResources(visit: Visit, cursor = "0") {
 /**
  * A file of a current brain, from a line on, with a note whose words it is. The repository's key and the path may be percent-encoded or
  * not.
- * @throws Problem notFound when the reader reaches no such file, or it has no such line
+ * @throws Problem notFound when the reader reaches no such file, or it has no such line; invalid for a longer address than any file has
  */
 export async function readResource(visit: Visit, uri: string) {
-  const [, place = "", fragment = "1"] =
-    /^brain:\/\/([^#]*)(?:#L([1-9]\d{0,8}))?$/.exec(uri.slice(0, MAX_URI_CHARS)) ?? [];
+  if (sizeOf(uri) > MAX_URI_BYTES) fail(invalid, `The address is too long: it may have ${MAX_URI_BYTES} bytes.`);
+  const [, place = "", fragment = "1"] = /^brain:\/\/([^#]*)(?:#L([1-9]\d{0,8}))?$/.exec(uri) ?? [];
   const found = findFile(visit, decoded(place));
   if (!found) return fail(notFound, "There is no such file in the brains that this token opens.");
   const { teamId, repoKey, path, content, withheld } = found;
@@ -88,7 +89,7 @@ export async function readResource(visit: Visit, uri: string) {
   const lines = content.split("\n");
   if (first > lines.length) fail(notFound, `The file has ${lines.length} lines: there is no line ${first}.`);
   const rest = lines.slice(first - 1).join("\n");
-  const { text, lines: shown } = cutLines(rest, ANSWER_BYTES - NOTE_BYTES);
+  const { text, lines: shown } = cutLines(rest, ANSWER_BYTES - NOTE_BYTES - 2 * sizeOf(uri));
   // Only a line that is too long by itself is shown in part.
   const part =
     shown === 1 && text !== lines[first - 1] ? ` Line ${first} is too long to be shown whole: it ends early.` : "";

@@ -123,6 +123,7 @@ function issuedPage(call: Person, name: string, { token, scope, expiresAt }: Iss
   const curl = `curl -sG ${baseUrl}/api/me/brain/context \\
   -H "Authorization: Bearer ${token}" \\
   --data-urlencode "q=what broke last week"`;
+  const mcp = `claude mcp add --transport http reckon ${baseUrl}/mcp --header "Authorization: Bearer ${token}"`;
   const main = html`${pageHead({ title, crumbs: [{ label: "Read tokens", href: href("/my-brain") }, { label: title }] })}
 ${secretOnce({
   label: name,
@@ -131,6 +132,11 @@ ${secretOnce({
     "Copy it now: only its fingerprint is kept here, so it is never shown again. Give it to the tool that needs it, as a secret. If it is lost, revoke it and make another.",
 })}
 ${section({ title: "Try it", body: codeBlock(curl, { label: "A question to your brain" }) })}
+${section({
+  title: "In an agent",
+  intro: html`Agents read by MCP: <a href="${href("/docs/mcp")}">the line for each</a>.`,
+  body: codeBlock(mcp, { label: "Claude Code", titled: true, wrap: true }),
+})}
 ${facts([
   { label: "May read", value: scopeWords(scope, session.teams) },
   { label: "Expires", value: time(expiresAt, core.clock.now()) },
