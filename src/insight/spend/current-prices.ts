@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Core, slot } from "../../core.ts";
 import { readAsset } from "../../kit/assets.ts";
-
+import { isSpecial } from "../../kit/files.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type PriceFile, readPriceFile } from "./price-file.ts";
 import { PriceTable } from "./price-table.ts";
@@ -60,6 +60,7 @@ function markOf(path: string): string {
 function load(core: Core, path: string, mark: string, before: CurrentPrices | undefined): CurrentPrices {
   if (mark === "") return withoutOwn(null);
   try {
+    if (isSpecial(path)) fail(invalid, "is a device or a pipe, not a file");
     if (statSync(path).size > MAX_BYTES) fail(invalid, `has more than ${MAX_BYTES} bytes`);
     const file = readPriceFile(readFileSync(path, "utf8"));
     return { table: new PriceTable(shippedPrices(), file), date: file.date, overridden: true, problem: null };
