@@ -73,7 +73,11 @@ export async function writeArchive(file: string, content: AsyncIterable<Uint8Arr
   try {
     // Not a stream of the file: those write several chunks at once, which within the executable ends the process (Node 26.10,
     // `fs.writev` behind a mounted node:vfs).
-    await orNothing(partial, () => writeFile(partial, content, { mode: 0o600 }));
+    await orNothing(partial, () => {
+      // Of one that was killed; or a link of somebody else's, which may write here too, and led to another file.
+      rmSync(partial, { force: true });
+      return writeFile(partial, content, { mode: 0o600, flag: "wx" });
+    });
     syncFile(partial);
     renameSync(partial, file);
     syncDirectory(folder);
