@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { cidrList } from "./kit/address.ts";
 import { MAX_UNPACKED_BYTES } from "./kit/blocks.ts";
+import { readTextFile } from "./kit/bounded-text.ts";
 import type { Quota } from "./kit/buckets.ts";
 import { type Egress, type MailServer, mailServer, readEgress, senderAddress } from "./kit/egress.ts";
 import { LAKE_SETTINGS } from "./kit/lake-settings.ts";
@@ -282,9 +282,9 @@ function fromEnvironment(name: string, env: Readonly<Record<string, string | und
   const file = env[`${name}_FILE`];
   if (!env[name] && file) {
     try {
-      return readFileSync(file, "utf8").trim();
-    } catch {
-      throw new ConfigError(`${name}_FILE names a file that cannot be read`);
+      return readTextFile(file, 64 * KIB).trim();
+    } catch (error) {
+      throw new ConfigError(`${name}_FILE: ${(error as Error).message}`);
     }
   }
   return env[name];

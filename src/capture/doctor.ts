@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { asCount, asObject, parseJson } from "../formats/values.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
@@ -6,6 +6,7 @@ import { counted } from "../kit/strings.ts";
 import { AGENT_FOLDERS } from "./agent-folders.ts";
 import { ask, movedToOf } from "./client.ts";
 import { lastMove } from "./moved.ts";
+import { endOfFile } from "./repository.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
 import { type Capture, type Credentials, isForOneJob, NOT_CONNECTED, readCredentials } from "./state.ts";
 import { readStatus } from "./status.ts";
@@ -138,7 +139,7 @@ function retentionChecks({ machine }: Capture): Check[] {
   const folder = AGENT_FOLDERS["claude-code"](machine);
   let days = CLAUDE_KEEPS_DAYS;
   try {
-    days = asCount(asObject(parseJson(readFileSync(join(folder, "settings.json"), "utf8"))).cleanupPeriodDays) || days;
+    days = asCount(asObject(parseJson(endOfFile(join(folder, "settings.json")))).cleanupPeriodDays) || days;
   } catch {
     return [];
   }

@@ -142,11 +142,11 @@ function topOf(folder: string): string | undefined {
   }
 }
 
-/** Far more than the files of a repository that are read here have, but for logs. */
+/** Far more than the files of repositories and agents that are read here have, but for logs. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * The end of a file that git keeps, or all of it. Does not wait, because whoever made the repository may have put a pipe there.
+ * The end of a file that git or an agent keeps, or all of it. Does not wait, because whoever made it may have put a pipe there.
  * @param most bytes
  * @throws Error where there is no file
  */

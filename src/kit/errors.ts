@@ -32,8 +32,12 @@ export function isStorageTrouble(error: unknown): boolean {
   );
 }
 
-/** The cause of an error that means trouble with the store, for the log; undefined for any other error. */
+/** What the system lacks for a while, or a disk that does not answer; it is no fault of what was to be done. */
+const isSystemTrouble = (error: unknown): boolean =>
+  /^(?:EMFILE|ENFILE|ENOMEM|EIO)$/.test(String((error as { code?: unknown } | null)?.code));
+
+/** The cause of an error that means trouble with the store or the system, for the log; undefined for any other error. */
 export function storeTrouble(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error.cause ?? error;
-  return isStorageTrouble(error) ? error : undefined;
+  return isStorageTrouble(error) || isSystemTrouble(error) ? error : undefined;
 }

@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { fail, invalid, notFound } from "./problem.ts";
 
 /** On Windows a file's mode does not say who may read it. */
 export const isWindows = process.platform === "win32";
@@ -83,6 +84,16 @@ export function copyDurably(from: string, to: string): void {
 
 /** Adds a file's path to an error of writing to it while open, which by itself does not tell which disk is full. */
 export const withPath = (path: string, error: unknown): Error => Object.assign(error as Error, { path });
+
+/**
+ * Holds what somebody named to a regular file, where it is read from different places: a pipe would keep the reader waiting for ever.
+ * @throws Problem naming what it is instead
+ */
+export function requireFile(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false }) ?? fail(notFound, `there is no file ${path}`);
+  if (!stat.isFile())
+    fail(invalid, `${path} is ${stat.isDirectory() ? "a directory" : "a device or a pipe"}, not a file`);
+}
 
 /** Whether something that is neither file nor folder has this name, as a device or a pipe: to remove or replace it harms every program. */
 export function isSpecial(path: string): boolean {

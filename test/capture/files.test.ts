@@ -18,7 +18,9 @@ import { dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { AGENT_FOLDERS } from "../../src/capture/agent-folders.ts";
 import { readStatus } from "../../src/capture/capture.ts";
+import { examine } from "../../src/capture/doctor.ts";
 import { READ_BY } from "../../src/capture/prune.ts";
 import { writeSetting } from "../../src/capture/state.ts";
 import { MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
@@ -165,6 +167,22 @@ describe("a transcript", () => {
     rmSync(path);
     execFileSync("mkfifo", [path]);
     expect(await a.pass()).toMatchObject({ recorded: 0 });
+    expectAgreement(a);
+  });
+
+  it("is read though pipes lie where its agent, and others, keep their other files", async () => {
+    const a = await startAgent();
+    a.write("s1", ...workOf(a, "s1", 1));
+    const [claude, gemini, opencode] = (["claude-code", "gemini-cli", "opencode"] as const).map((agent) =>
+      AGENT_FOLDERS[agent](a.capture.machine),
+    ) as [string, string, string];
+    for (const path of [join(claude, "settings.json"), join(gemini, "projects.json"), join(opencode, "opencode.db")]) {
+      mkdirSync(dirname(path), { recursive: true });
+      rmSync(path, { force: true });
+      execFileSync("mkfifo", [path]);
+    }
+    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
+    expect((await examine(a.capture)).map(({ name }) => name)).toContain("passes");
     expectAgreement(a);
   });
 

@@ -1,17 +1,17 @@
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { DataDirectoryInUse } from "../../src/kit/errors.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { carryOut, planErasure, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { backup, examine, inspectCopy, restore, restoreCopy } from "../../src/share/maintenance/maintenance.ts";
 import { erasureProgress } from "../../src/surfaces/cli/erase.ts";
-import { rowsOf } from "../faults/support/data.ts";
 import { launch, until } from "../faults/support/process.ts";
-import { testData } from "../faults/support/test.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -137,14 +137,19 @@ it("backups, restores and the doctor name each step of theirs that takes long", 
 });
 
 it("an export that is ended with Ctrl+C takes away what it had half made, and says so", async () => {
-  const data = await testData();
   const out = join(newFolder(), "acme.tar.zst");
-  // Nobody reads it: the export waits there for ever.
-  execFileSync("mkfifo", [`${out}.partial`]);
-  const run = launch(["export", "--team", "Acme", "--out", out, "--data", data.directory]);
-  const begun = () =>
-    rowsOf(data.directory, "SELECT 1 FROM audit_events WHERE action = 'record.exported'").length === 1;
-  await until("the export has begun", begun);
+  // A piece comes, and nothing after it.
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "service-api-version": "1", "content-type": "application/jsonl; charset=utf-8" });
+    response.write(`${JSON.stringify({ file: "AAAA" })}\n`);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const run = launch(["--server", `http://127.0.0.1:${port}`, "export", "--team", "Acme", "--out", out], {
+    env: { RECKON_TOKEN: `rka_${"a".repeat(36)}` },
+  });
+  await until("the export has begun", () => existsSync(`${out}.partial`));
   run.child.kill("SIGINT");
   expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
   expect(run.stderr()).toContain(`reckon: ended by SIGINT; ${out}.partial is removed\n`);

@@ -83,8 +83,8 @@ describe("releases from the command line", () => {
       [["--version", "2.0", "--file", other], "semver.org"],
       [["--version", "2.0.0+build", "--file", other], "semver.org"],
       [["--version", "v2.0.0", "--file", other], "semver.org"],
-      [["--version", "2.0.0", "--file", join(t.directory, "none.exe")], "ENOENT"],
-      [["--version", "2.0.0", "--file", t.directory], "is no file"],
+      [["--version", "2.0.0", "--file", join(t.directory, "none.exe")], "there is no file"],
+      [["--version", "2.0.0", "--file", t.directory], "is a directory, not a file"],
       [["--version", "2.0.0", "--file", installer(t, "empty.exe", Buffer.alloc(0))], "is empty"],
       [["--version", "2.0.0", "--url", "file:///etc/passwd", "--file", other], "begins with https://"],
       [

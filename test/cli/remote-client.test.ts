@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { programVersion } from "../../src/kit/assets.ts";
+import { isWindows } from "../../src/kit/files.ts";
 import { launch, within } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
@@ -193,6 +194,20 @@ describe("what answers", () => {
     // A file without a place to go is not asked for.
     expect([lost.code, lost.err, existsSync(nowhere)]).toEqual([1, expect.stringContaining("is no directory"), false]);
   });
+
+  it.skipIf(isWindows)(
+    "makes the file anew, and writes through no link that somebody laid under its first name",
+    async () => {
+      const [at, elsewhere] = [newFolder(), join(newFolder(), "theirs")];
+      const out = join(at, "acme.tar.zst");
+      writeFileSync(elsewhere, "precious", { mode: 0o644 });
+      symlinkSync(elsewhere, `${out}.partial`);
+      const url = await sending({ file: Buffer.from("whole").toString("base64") }, { exit: 0, version: "1" });
+      const { code } = await ran(["--server", url, "export", "--team", "Acme", "--out", out], ENV);
+      expect([code, readFileSync(elsewhere, "utf8"), readFileSync(out, "utf8")]).toEqual([0, "precious", "whole"]);
+      expect([lstatSync(out).isFile(), lstatSync(out).mode & 0o777]).toEqual([true, 0o600]);
+    },
+  );
 
   it("prints no result whose file cannot be written", async () => {
     const at = newFolder();

@@ -1,4 +1,4 @@
-import { openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
@@ -49,6 +49,10 @@ it("names the file and the reason when one cannot be read or written", async () 
   await command(["team", "create", "Acme", "--data", data]);
   const missing = join(data, "no-such-file");
   const file = join(data, "reckon.db");
+  const long = join(newFolder(), "long");
+  // More than is held in memory: without a bound, a device without an end would take all of it.
+  writeFileSync(long, "");
+  truncateSync(long, 3 * 2 ** 30);
   const cases: [string[], string][] = [
     [
       ["serve", "--data", file, "--port", "0"],
@@ -56,6 +60,14 @@ it("names the file and the reason when one cannot be read or written", async () 
     ],
     [["license", "verify", missing, "--pubkey", missing], `${missing} cannot be read: there is no such file`],
     [["policy", "set", "--team", "Acme", "--file", data, "--data", data], `${data} cannot be read: it is a directory`],
+    [["license", "verify", long, "--pubkey", long], `${long} is longer than 33554432 bytes`],
+    [["--server", "http://127.0.0.1:9", "--token-file", long, "team", "list"], `${long} is longer than 33554432 bytes`],
+    [["mcp", "--url", "http://127.0.0.1:9", "--token-file", data], `${data} cannot be read: it is a directory`],
+    [["mcp", "--url", "http://127.0.0.1:9", "--token-file", long], `${long} is longer than 4096 bytes`],
+    [["restore", data, "--data", data], `${data} is a directory, not a file`],
+    [["restore", data, "--verify"], `${data} is a directory, not a file`],
+    [["restore", "--from", data, "--data", data], `${data} is a directory, not a file`],
+    [["team", "import", data, "--accept-key", "--data", data], `${data} is a directory, not a file`],
     [["key", "export", "--out", data, "--data", data], `${data} cannot be written: it is a directory`],
     [
       ["license", "mint", "--team", "Acme", "--out", join(missing, "x"), "--data", data],

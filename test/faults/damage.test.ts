@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -17,6 +18,7 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isWindows } from "../../src/kit/files.ts";
 import { alterEntries } from "../support/entries.ts";
 import { command } from "../support/remote.ts";
 import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
@@ -296,6 +298,19 @@ describe("an altered ledger", () => {
 });
 
 describe("a data directory with wrong contents", () => {
+  it.skipIf(isWindows)("with a device where a file belongs is refused by name, by servers and commands", async () => {
+    for (const name of ["erasures.json", "signing-key.pem", "ledger-key.pem", "prices.json"]) {
+      const data = usedData();
+      const path = join(data.directory, name);
+      rmSync(path, { force: true });
+      // It is never read to its end.
+      symlinkSync("/dev/zero", path);
+      expectRefused(await start(data), new RegExp(`${name} is a device or a pipe, not a file: take it away`));
+      const { code, stderr } = await command(["team", "list", "--data", data.directory]);
+      expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(`${path} is a device or a pipe`)]);
+    }
+  });
+
   it("without its signing key is refused, told what to restore, and given no new key", async () => {
     const data = usedData();
     const key = join(data.directory, "signing-key.pem");

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask, askBytes, RawSocket, requestBytes } from "./support/http.ts";
@@ -386,6 +388,30 @@ describe("what a socket or a port cannot give", () => {
     });
     expect(stored.status).toBe(200);
     expect((await server.end()).code).toBe(0);
+  });
+
+  it.skipIf(process.platform !== "linux")("prices nothing by other prices while it can open no file", async () => {
+    const data = await testData();
+    const own = { date: "2026-11-01", models: { own: { input: 3, output: 3 } } };
+    writeFileSync(join(data.directory, "prices.json"), JSON.stringify(own));
+    const server = await testServer(data.directory, { under: ["prlimit", "--nofile=48"] });
+    const device = new RawSocket(server.port).send(HEALTH);
+    expect((await device.reply())?.status).toBe(200);
+    const crowd = Array.from({ length: 100 }, () => new RawSocket(server.port).send(HEALTH));
+    await until("there are no more", () => crowd.some((socket) => !socket.isOpen));
+    const payload = { type: "usage", model: "own", usage: { input_tokens: 1_000_000, output_tokens: 0 } };
+    const [token = "", body] = [
+      data.devices[0]?.token,
+      JSON.stringify({ repoKey: "shop", entries: [{ seq: 1, payload }] }),
+    ];
+    device.send(requestBytes({ path: "/api/telemetry/ingest", token, body }));
+    expect((await device.reply())?.status).toBe(200);
+    await until("it tried to price it", () => /projection_failed|prices_refused|poison/.test(server.stderr()));
+    for (const socket of crowd) socket.close();
+    const read = "SELECT 1 FROM projections WHERE name GLOB 'spend.entries.*' AND checkpoint > 0";
+    await until("it is priced", () => rowsOf(data.directory, read).length > 0);
+    expect(server.stderr()).not.toMatch(/prices_refused|poison/);
+    device.close();
   });
 
   it("says in one line that a port is taken, and exits 1", async () => {

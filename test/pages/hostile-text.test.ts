@@ -173,7 +173,18 @@ it("keeps a name that is written backwards from turning the text around it", asy
   ];
   expect(await site.t.post("/api/agent-traces/ingest", { token, json: { sessions } })).toMatchObject({ status: 200 });
   const [{ id }] = site.t.rows("SELECT id FROM trace_sessions");
+  const entries = [{ seq: 1, payload: {} }];
+  const sent = await site.t.post("/api/telemetry/ingest", { token, json: { repoKey: `shop${backwards}`, entries } });
+  expect(sent.status).toBe(200);
+  const [entry] = site.t.rows("SELECT id FROM telemetry_entries");
   const { page, go } = await site.open(owner);
   await go(`/sessions/${id}`);
   expect(await page.locator("#session bdi").allTextContents()).toContain(backwards);
+  // A repository's name stands within sentences: there the sign is spelled out.
+  for (const path of [`/telemetry/entries/${entry.id}`, "/telemetry", "/repositories"]) {
+    await go(path);
+    const text = await page.locator("body").textContent();
+    expect([path, text]).toEqual([path, expect.stringContaining("shop⟨U+202E⟩txt.exe")]);
+    expect([path, text?.includes("\u202e")]).toEqual([path, false]);
+  }
 });

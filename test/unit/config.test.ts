@@ -44,7 +44,11 @@ it("reads a value from the file that NAME_FILE names", () => {
   expect(readConfig({}, { RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
   expect(readConfig({}, { RECKON_PORT: "", RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
   expect(readConfig({}, { RECKON_PORT: "1", RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1);
-  expect(() => readConfig({}, { RECKON_PORT_FILE: join(folder, "none") })).toThrow("RECKON_PORT_FILE");
+  expect(() => readConfig({}, { RECKON_PORT_FILE: join(folder, "none") })).toThrow(
+    `RECKON_PORT_FILE: ${join(folder, "none")} cannot be read: there is no such file`,
+  );
+  writeFileSync(join(folder, "long"), "1".repeat(65_537));
+  expect(() => readConfig({}, { RECKON_PORT_FILE: join(folder, "long") })).toThrow("is longer than 65536 bytes");
 });
 
 it.each([

@@ -22,11 +22,11 @@ const read = ({ dev, ino, size, mtimeMs, birthtimeMs }: Stats): Sign => ({
   born: Math.min(birthtimeMs || mtimeMs, mtimeMs),
 });
 
-/** @returns undefined where there is no such file */
+/** @returns undefined where there is no such file; a pipe is none, because whoever opened it would wait */
 export function signOfFile(path: string): Sign | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    return stats && read(stats);
+    return stats?.isFile() ? read(stats) : undefined;
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
-import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { asObject, asText, parseJson } from "../../formats/values.ts";
 import { AGENT_FOLDERS } from "../agent-folders.ts";
 import type { Machine } from "../home.ts";
+import { endOfFile } from "../repository.ts";
 import { type Sign, signOfDatabase, signOfFile } from "./signs.ts";
 
 /** A transcript on this machine. */
@@ -83,7 +84,7 @@ const geminiCli: TranscriptStore = {
 /** The folders of Gemini CLI's projects, by the names that its store gives them. */
 function projectsOf(root: string): ReadonlyMap<string, string> {
   try {
-    const { projects } = asObject(parseJson(readFileSync(join(root, "projects.json"), "utf8")));
+    const { projects } = asObject(parseJson(endOfFile(join(root, "projects.json"))));
     return new Map(
       Object.entries(asObject(projects)).flatMap(([path, name]) => (asText(name) ? [[name as string, path]] : [])),
     );

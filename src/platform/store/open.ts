@@ -1,9 +1,9 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../../kit/clock.ts";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
-import { leaveToOwner, makeFolder } from "../../kit/files.ts";
+import { isSpecial, leaveToOwner, makeFolder } from "../../kit/files.ts";
 import { type Log, silentLog } from "../../kit/log.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { BESIDE } from "./backup-file.ts";
@@ -40,6 +40,18 @@ export interface OpenOptions {
 /** Signs that a directory held a database before, which is then missing rather than not made yet. */
 const TRACES_OF_USE = ["retired-keys", "backups", BESIDE.incoming];
 
+/** Names of files that are read as a directory is opened or served. */
+const READ = /\.(?:db|db-wal|db-shm|json|lock|pem)$|^ledger-checkpoint$/;
+
+/** @throws DataDirectoryError when one of the files is a pipe or a device: whoever reads it would wait for ever, or never come to an end. */
+function requireFiles(directory: string): void {
+  const special = readdirSync(directory).find((name) => READ.test(name) && isSpecial(join(directory, name)));
+  if (special !== undefined)
+    throw new DataDirectoryError(
+      `${join(directory, special)} is a device or a pipe, not a file: take it away, or put the right file there`,
+    );
+}
+
 /** @throws DataDirectoryError when the database is gone, or is an empty file, though the directory was in use. */
 function requireNotLost(directory: string): void {
   const path = databasePath(directory);
@@ -60,6 +72,7 @@ export function claimDirectory(directory: string): DirectoryLock {
   try {
     requireNotLost(directory);
     makeFolder(directory);
+    requireFiles(directory);
     return lockDirectory(directory);
   } catch (error) {
     throw explain(error, directory);
@@ -84,6 +97,7 @@ export function openStore(directory: string, options: OpenOptions): Store {
   try {
     if (!options.locked) requireNotLost(directory);
     makeFolder(directory);
+    requireFiles(directory);
     if (!isNew && !options.locked) {
       const older = openOlder(path);
       if (older && options.older === "look") return wrap(older, directory, tolerant(older));

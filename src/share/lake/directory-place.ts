@@ -43,7 +43,9 @@ async function openNew(root: string, path: string) {
   const first = await mkdir(dirname(path), { recursive: true });
   for (let at = dirname(path); first !== undefined && at !== root && at.startsWith(first); at = dirname(at))
     await chmod(at, 0o755);
-  const file = await open(path, "w");
+  // Of a write that was cut short; or a link of somebody else's, which led to another file.
+  await rm(path, { force: true });
+  const file = await open(path, "wx");
   await file.chmod(0o644);
   return file;
 }

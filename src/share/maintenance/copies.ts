@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import type { Core } from "../../core.ts";
 import { countTeams } from "../../identity/teams/teams.ts";
-import { fail, invalid, notFound, unavailable } from "../../kit/problem.ts";
+import { requireFile } from "../../kit/files.ts";
+import { fail, invalid, unavailable } from "../../kit/problem.ts";
 import { type Steps, unwatched } from "../../kit/steps.ts";
 import { findDelivery, newestDelivery } from "../../log/log.ts";
 import { checkStructure, openCopy, schemaVersion } from "../../platform/store/store.ts";
@@ -44,7 +44,7 @@ export async function withCopy<T>(
  * @throws Problem saying what is wrong with it
  */
 export async function inspectCopy(parts: Parts, file: string, steps: Steps = unwatched): Promise<CopyFacts> {
-  if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
+  requireFile(file);
   try {
     return await withCopy(parts, file, (copy) => {
       steps(CHECKING);

@@ -3,8 +3,9 @@ import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { whereFull } from "../../kit/errors.ts";
+import { requireFile } from "../../kit/files.ts";
 import { readSigningKey } from "../../kit/jwt.ts";
-import { fail, invalid, notFound, Problem } from "../../kit/problem.ts";
+import { fail, invalid, Problem } from "../../kit/problem.ts";
 import type { Steps } from "../../kit/steps.ts";
 import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote } from "../../kit/transparency/note.ts";
@@ -46,7 +47,7 @@ export async function restoreCopy(
   stamp: string,
 ): Promise<RestoredCopy> {
   const directory = parts.config.data;
-  if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
+  requireFile(file);
   const lock = lockToRestore(directory);
   const incoming = join(directory, BESIDE.incoming);
   try {

@@ -7,11 +7,12 @@ import {
   copyDurably,
   leaveToOwner,
   makeFolder,
+  requireFile,
   syncDirectory,
   syncFile,
   writeFileAtomically,
 } from "../../kit/files.ts";
-import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type Steps, unwatched } from "../../kit/steps.ts";
 import { countDeliveries } from "../../log/log.ts";
 import { activePublicPem } from "../../platform/keys/keys.ts";
@@ -53,7 +54,7 @@ const NOT_OURS =
  * @throws Error saying why it would not restore
  */
 export function inspectBackup(file: string, steps: Steps = unwatched): BackupFacts {
-  if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
+  requireFile(file);
   let db: ReturnType<typeof openFile> | undefined;
   try {
     db = openFile(file, { readonly: true });

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { requireFile } from "../../kit/files.ts";
 import { sameDigest } from "../../kit/hash.ts";
-import { fail, invalid, notFound, Problem } from "../../kit/problem.ts";
+import { fail, invalid, Problem } from "../../kit/problem.ts";
 import { openCheckpoint, type SignedCheckpoint } from "../../kit/transparency/checkpoint.ts";
 import { type NoteKey, parseVkey } from "../../kit/transparency/note.ts";
 import { CURRENT_SCHEMA, checkStructure, local, type Store } from "../../platform/store/store.ts";
@@ -45,7 +45,7 @@ export async function checkFile(
   vkey: string | undefined,
   onProgress: (share: number) => void,
 ): Promise<CheckedFile> {
-  if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
+  requireFile(file);
   try {
     const checked = checkRows(file, vkey, (share) => onProgress(share / 2));
     await checkContent(parts, file, (share) => onProgress(0.5 + share / 2));

@@ -3,7 +3,7 @@ import { renameSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
-import { leaveToOwner, makeFolder, syncDirectory, withPath } from "../../kit/files.ts";
+import { leaveToOwner, makeFolder, requireFile, syncDirectory, withPath } from "../../kit/files.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { rows } from "./rows.ts";
 
@@ -28,11 +28,10 @@ export async function sumFile(
   const unreadable = (error: NodeJS.ErrnoException): never => {
     fail(invalid, `${path} cannot be read (${error.code})`);
   };
+  requireFile(path);
   const file = await open(path, "r").catch(unreadable);
   try {
-    const facts = await file.stat();
-    if (!facts.isFile()) fail(invalid, `${path} is no file`);
-    const { size } = facts;
+    const { size } = await file.stat();
     const hash = createHash("sha512");
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     let bytes = 0;

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { openBridge } from "../../capture/capture.ts";
+import { readTextFile } from "../../kit/bounded-text.ts";
 import { partsOf, settleIn } from "./agent-context.ts";
 import type { Cli } from "./context.ts";
 
@@ -9,6 +9,8 @@ interface McpOptions {
   readonly tokenFile?: string;
   readonly insecure?: boolean;
 }
+
+const MAX_TOKEN_BYTES = 4096;
 
 /** The bridge for clients of the Model Context Protocol that start a program instead of calling a server. */
 export function mcpCommand(program: Command, cli: Cli): void {
@@ -20,7 +22,7 @@ export function mcpCommand(program: Command, cli: Cli): void {
     .option("--insecure", "allow http to another machine")
     .action(async ({ url, tokenFile, insecure }: McpOptions) => {
       settleIn(cli);
-      const named = tokenFile === undefined ? cli.env.RECKON_TOKEN : readFileSync(tokenFile, "utf8");
+      const named = tokenFile === undefined ? cli.env.RECKON_TOKEN : readTextFile(tokenFile, MAX_TOKEN_BYTES);
       const bridge = openBridge(partsOf(cli), { url, token: named?.trim() || undefined, insecure });
       const waiting = new Set<Promise<void>>();
       for await (const line of linesOf(process.stdin.setEncoding("utf8"))) {

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { readTextFile } from "../../kit/bounded-text.ts";
 import { whereFull } from "../../kit/errors.ts";
 import { syncDirectory, syncFile } from "../../kit/files.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
@@ -15,12 +16,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * @throws Problem naming the file and the reason
  */
 export async function readText(file: string): Promise<string> {
-  if (file === "-") return readInput(MAX_BYTES);
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    fail(invalid, `${file} cannot be read: ${systemErrorText(error) ?? String(error)}`);
-  }
+  return file === "-" ? readInput(MAX_BYTES) : readTextFile(file, MAX_BYTES);
 }
 
 /** Writes a text to the file that an option names. @throws Problem naming the file and the reason */
@@ -77,7 +73,11 @@ export async function writeArchive(file: string, content: AsyncIterable<Uint8Arr
   try {
     // Not a stream of the file: those write several chunks at once, which within the executable ends the process (Node 26.10,
     // `fs.writev` behind a mounted node:vfs).
-    await orNothing(partial, () => writeFile(partial, content, { mode: 0o600 }));
+    await orNothing(partial, () => {
+      // Of one that was killed; or a link of somebody else's, which may write here too, and led to another file.
+      rmSync(partial, { force: true });
+      return writeFile(partial, content, { mode: 0o600, flag: "wx" });
+    });
     syncFile(partial);
     renameSync(partial, file);
     syncDirectory(folder);

@@ -309,6 +309,25 @@ it("skips nothing that fails once, however often something does, and returns to 
   expect(summed().times).toBeLessThan(30);
 });
 
+it("skips nothing while the system can open no file, and goes on when it can", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 3);
+  const all = refusing(4, [], "next");
+  let isShort = true;
+  const projection: Projection = {
+    ...all,
+    next(...args) {
+      if (isShort) throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE", syscall: "open" });
+      return all.next(...args);
+    },
+  };
+  for (let i = 0; i < 3; i++) await expect(catchUp(core, projection)).rejects.toThrow("too many open files");
+  expect([summed().n, failures(core)]).toEqual([0, []]);
+  isShort = false;
+  await catchUp(core, projection);
+  expect([summed().n, failures(core)]).toEqual([6, []]);
+});
+
 it("forgets what it skipped when it starts over, and waits while nothing can be stored", async () => {
   const { t, token, core, summed } = await start();
   await deliver(t, token, 1, 2);

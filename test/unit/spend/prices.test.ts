@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { comparePrices } from "../../../build/prices.ts";
@@ -8,6 +8,7 @@ import { namesOf } from "../../../src/insight/spend/model-names.ts";
 import { readPriceFile } from "../../../src/insight/spend/price-file.ts";
 import { PriceTable, usdOf } from "../../../src/insight/spend/price-table.ts";
 import { currentPrices } from "../../../src/insight/spend/spend.ts";
+import { isWindows } from "../../../src/kit/files.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const none = { input: 0, output: 0, cacheWrite: 0, cacheWrite1h: 0, cacheRead: 0 };
@@ -174,6 +175,14 @@ describe("a data directory's own prices", () => {
     expect([perMillion(named, "claude-4.5-sonnet")[0], perMillion(named, "claude-sonnet-4-5")[0]]).toEqual([7, 3]);
     const gateway = own({ ours: { ...price, aliases: ["gpt-5"] } });
     expect([perMillion(gateway, "gpt-5-2025-08-07")[0], perMillion(gateway, "gpt-5-codex")[0]]).toEqual([7, 1.25]);
+  });
+
+  it.skipIf(isWindows)("are not read from a device, or a pipe that nobody may ever write to", async () => {
+    const t = await startInstance();
+    symlinkSync("/dev/null", join(t.directory, "prices.json"));
+    expect(currentPrices(t.instance.core)).toMatchObject({
+      ...{ overridden: false, problem: "prices.json is a device or a pipe, not a file" },
+    });
   });
 
   it("are not used while they are wrong, which is reported and logged once", async () => {

@@ -1,5 +1,6 @@
 import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { visible } from "../../../../kit/escape-invisible.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
@@ -30,7 +31,7 @@ export function repoOf(call: Member): string {
 }
 
 /** How a repository is called. */
-export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : repoKey);
+export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : visible(repoKey));
 
 /** Stands for the empty key where an empty value means "all": no key can hold a control character. */
 const NO_REPO_VALUE = "\t";
