@@ -348,3 +348,29 @@ it("exports what is filtered as JSON lines in the order of arrival, payloads as 
   expect(lines.map((line) => JSON.parse(line).repoKey)).toEqual(["github.com/acme/shop", "numbers"]);
   expect(lines[1]).toContain('"payload":{"type":"edit","id":123456789012345678901,"e":1.0e2}}');
 });
+
+it("explains streams behind a question mark, and keeps what is wrong with one in one line at 1280", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token, deviceId } = await site.t.device(ada.team);
+  for (const text of ["one", "another"]) {
+    const entries = [
+      { seq: 1, payload: { type: "prompt", text } },
+      { seq: 4, payload: { type: "prompt", text } },
+    ];
+    const json = { repoKey: "github.com/brightloom/parcel-sync", entries };
+    expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  }
+  const { page, go } = await site.open(ada);
+  for (const path of ["/telemetry/streams", "/telemetry/conflicts", `/devices/${deviceId}`]) {
+    await go(path);
+    const says = page.getByText("A rollback is a number that came again with other content.");
+    expect([path, await says.count(), await says.isVisible()]).toEqual([path, 1, false]);
+    await page.locator("details.help", { has: says }).locator("summary").click();
+    expect([path, await says.isVisible()]).toEqual([path, true]);
+  }
+  await go("/telemetry/streams");
+  const badges = page.locator("#results td .badge");
+  expect(await badges.allTextContents()).toEqual(["2 missing entries", "2 conflicts"]);
+  for (const badge of await badges.all()) expect((await badge.boundingBox())?.height).toBeLessThan(24);
+});

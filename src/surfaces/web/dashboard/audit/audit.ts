@@ -128,6 +128,7 @@ function eventTable(
     id === null ? "–" : names.getOrInsertComputed(id, () => findTeam(core, id)?.name ?? id);
   return {
     caption: "Events",
+    narrow: "compact",
     columns: [
       { label: "When", cell: ({ at }) => time(at, now) },
       { label: "Who", heading: true, cell: (event) => over(event.actorLabel, whence(core, event)) },

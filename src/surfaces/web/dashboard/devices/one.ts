@@ -22,7 +22,7 @@ import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { flawsExplained, streamTable } from "../telemetry/streams.ts";
+import { STREAMS_HELP, streamTable } from "../telemetry/streams.ts";
 import { command, telemetryCommand } from "./connect.ts";
 import { deviceName, stateBadge } from "./list.ts";
 
@@ -63,14 +63,13 @@ function devicePage(call: Member, error?: FormError): Html {
 ${section({ title: "Facts", framed: true, body: deviceFacts(core, device, now) })}
 ${section({
   title: "Streams",
-  intro:
-    "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
-  body: html`${streamTable(
+  help: gone ? undefined : STREAMS_HELP,
+  body: streamTable(
     call,
     streams,
     "device",
     html`<div class="stack">${empty({ title: "Nothing sent yet", intro: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
-  )}${flawsExplained(streams)}`,
+  ),
 })}
 ${readsSection(core, device, now)}
 ${!gone && manage(call, device, error)}`;
