@@ -374,3 +374,26 @@ it("explains streams behind a question mark, and keeps what is wrong with one in
   expect(await badges.allTextContents()).toEqual(["2 missing entries", "2 conflicts"]);
   for (const badge of await badges.all()) expect((await badge.boundingBox())?.height).toBeLessThan(24);
 });
+
+it("keeps an entry's session and its time in one line on a phone", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const text = "Write the intent to buy first, with a key that the carrier understands";
+  const sessions = [{ id: "s-1", outcome: "success", prompts: [{ text }], spans: [] }];
+  const repoKey = "github.com/acme/shop";
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey, sessions } })).status).toBe(200);
+  const entries = [{ seq: 1, payload: { type: "prompt", sessionId: "s-1", text } }];
+  expect((await site.t.post("/api/telemetry/ingest", { token, json: { repoKey, entries } })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await page.setViewportSize({ width: 380, height: 800 });
+  await go("/telemetry");
+  const boxes = await Promise.all(
+    ["Session", "Received"].map((label) => page.locator(`tbody td[data-label=${label}]`).boundingBox()),
+  );
+  const [session, received] = boxes.map((box) => box ?? { x: 0, y: 0, width: 0 });
+  expect(Math.abs((session?.y ?? 0) - (received?.y ?? 0))).toBeLessThan(8);
+  expect((session?.x ?? 0) + (session?.width ?? 0)).toBeLessThanOrEqual(received?.x ?? 0);
+  expect(await page.locator("tbody td[data-label=Session] a").textContent()).toContain("Write the intent");
+});
