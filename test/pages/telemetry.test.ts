@@ -392,8 +392,9 @@ it("keeps an entry's session and its time in one line on a phone", async () => {
   const boxes = await Promise.all(
     ["Session", "Received"].map((label) => page.locator(`tbody td[data-label=${label}]`).boundingBox()),
   );
-  const [session, received] = boxes.map((box) => box ?? { x: 0, y: 0, width: 0 });
+  const [session, received] = boxes.map((box) => box ?? { x: 0, y: 0, width: 0, height: 0 });
   expect(Math.abs((session?.y ?? 0) - (received?.y ?? 0))).toBeLessThan(8);
+  expect(session?.height).toBeLessThan(30);
   expect((session?.x ?? 0) + (session?.width ?? 0)).toBeLessThanOrEqual(received?.x ?? 0);
   expect(await page.locator("tbody td[data-label=Session] a").textContent()).toContain("Write the intent");
 });
