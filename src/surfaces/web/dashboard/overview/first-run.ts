@@ -15,21 +15,24 @@ import type { Member } from "../shared/call.ts";
 /** The first steps that a team has done already. */
 export interface Begun {
   readonly device: boolean;
-  /** A session, or entries of telemetry. */
   readonly session: boolean;
+  /** A session or entries of telemetry, which is all that some programs send. */
+  readonly record: boolean;
   /** An entry of an errors file; null where the team's tier holds no brain. */
   readonly error: boolean | null;
 }
 
 /** Whether there is anything left to begin with. */
-export const isBegun = ({ device, session, error }: Begun): boolean => device && session && error !== false;
+export const isBegun = ({ device, record, error }: Begun): boolean => device && record && error !== false;
 
 export async function begunBy({ core, session }: Member): Promise<Begun> {
   const { id } = session.team;
+  const hasSession = (await listSessions(core, id, { limit: 1 })).rows.length > 0;
   const holdsBrain = tiersWith("brain").includes(getTeam(core, id).tier);
   return {
     device: countDevices(core, id, core.clock.now()).all > 0,
-    session: listRepoKeys(core, id).length > 0 || (await listSessions(core, id, { limit: 1 })).rows.length > 0,
+    session: hasSession,
+    record: hasSession || listRepoKeys(core, id).length > 0,
     error: holdsBrain ? errorCalendar.holdsErrors(core, id) : null,
   };
 }
