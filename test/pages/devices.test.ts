@@ -638,3 +638,14 @@ it("leads from a device to its sessions, its telemetry and what it cost", async 
   expect(await follow("Spend")).toEqual(expect.arrayContaining([expect.stringContaining("build-7")]));
   expect(page.url()).toContain("by=device");
 });
+
+it("says to viewers what keeps them from connecting a machine", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person({ role: "viewer" }));
+  for (const path of ["/devices", "/overview", "/devices/opentelemetry"]) {
+    await go(path);
+    const main = await page.locator("main").textContent();
+    expect([path, main]).toEqual([path, expect.stringContaining("Viewers connect no machines: ask an owner or admin")]);
+    expect(main).not.toContain("only owners and admins connect machines");
+  }
+});

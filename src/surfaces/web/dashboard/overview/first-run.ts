@@ -7,7 +7,7 @@ import { listSessions } from "../../../../record/traces/traces.ts";
 import { actButton } from "../../ui/confirm.ts";
 import { connectLine } from "../../ui/connect-line.ts";
 import { badge, codeBlock } from "../../ui/parts.ts";
-import { ASK_AN_ADMIN, mayConnect } from "../devices/connect.ts";
+import { askAnAdmin, mayConnect } from "../devices/connect.ts";
 import type { Member } from "../shared/call.ts";
 
 /** The way from nothing to a first error: what is done of it, and a command line for each step that is not. */
@@ -58,7 +58,7 @@ function stepsOf(call: Member, { device, session, error }: Begun): Step[] {
       done: device,
       says: mayConnect(call)
         ? html`On the machine that agents work on. The code works once, for 15 minutes; <code>--dry-run</code> changes and sends nothing. ${docs("capture", "What is read and sent")}.`
-        : html`${ASK_AN_ADMIN}`,
+        : html`${askAnAdmin(call)}`,
       act:
         mayConnect(call) &&
         actButton(call, { action: "/devices/codes", label: "Make a connect code", look: "primary" }),
