@@ -278,3 +278,16 @@ it("goes on answering others while a filter without a match walks a long record"
   expect(await slow).toBe(true);
   expect(answered).toBeGreaterThan(3);
 });
+
+it("tells of an event in a few lines on a phone", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  await updateTeam(site.t.instance.core, ada.team.id, { seats: 12 }, by("ada@example.com"));
+  const { page, go, judge } = await site.open(ada);
+  await page.setViewportSize({ width: 380, height: 800 });
+  await go("/audit");
+  const event = page.locator("#events tbody tr").first();
+  expect(await event.textContent()).toMatch(/UTC.*ada@example\.com.*seats: 12.*192\.0\.2\.1/s);
+  expect((await event.boundingBox())?.height).toBeLessThan(150);
+  await judge("audit-phone");
+});

@@ -609,3 +609,43 @@ it("says of an erased device that what it sent is gone, and asks for no name of 
   await go("/devices");
   expect(await page.locator(".stat").filter({ hasText: "Entries" }).textContent()).toContain("received in 14 days");
 });
+
+it("leads from a device to its sessions, its telemetry and what it cost", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const [one, other] = [await bind(site, ada, "build-7"), await bind(site, ada, "build-8")];
+  for (const { token, deviceId } of [one, other]) {
+    const startedAt = site.t.clock.now() - 60_000;
+    const span = {
+      ...{ id: "a", name: "chat", startedAt, endedAt: startedAt + 1_000, model: "claude-sonnet-4-6" },
+      usage: { input_tokens: 9_000, output_tokens: 500 },
+    };
+    const sessions = [{ id: `of ${deviceId}`, outcome: "success", startedAt, spans: [span] }];
+    expect((await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions } })).status).toBe(
+      200,
+    );
+    expect((await send(site, token, "shop", [1])).status).toBe(200);
+  }
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  const follow = async (name: string) => {
+    await go(`/devices/${one.deviceId}`);
+    await page.locator(".page-head .actions").getByRole("link", { name, exact: true }).click();
+    return page.locator("main tbody th").allTextContents();
+  };
+  expect(await follow("Sessions")).toEqual([expect.stringContaining(`of ${one.deviceId}`)]);
+  expect(await follow("Telemetry")).toHaveLength(1);
+  expect(await follow("Spend")).toEqual(expect.arrayContaining([expect.stringContaining("build-7")]));
+  expect(page.url()).toContain("by=device");
+});
+
+it("says to viewers what keeps them from connecting a machine", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person({ role: "viewer" }));
+  for (const path of ["/devices", "/overview", "/devices/opentelemetry"]) {
+    await go(path);
+    const main = await page.locator("main").textContent();
+    expect([path, main]).toEqual([path, expect.stringContaining("Viewers connect no machines: ask an owner or admin")]);
+    expect(main).not.toContain("only owners and admins connect machines");
+  }
+});

@@ -157,6 +157,9 @@ it("keeps what a person says of a cause, lets it be taken back, and counts it be
   const card = page.locator(".cause").first();
   expect(await card.textContent()).toContain("The entry calls commit 3f2a9c1 the cause; this session made it.");
   expect(await card.locator("blockquote").textContent()).toContain(HOSTILE);
+  const ran = card.locator("li", { hasText: "The session ran from" });
+  expect(await ran.textContent()).toMatch(/from \d+ Nov 2026, \d\d:\d\d UTC to \d+ Nov 2026, \d\d:\d\d UTC\.$/);
+  expect(await ran.locator("time").first().getAttribute("title")).toMatch(/CET/);
   await judge("errors-entry");
   await card.getByRole("link", { name: "session ses-login" }).click();
   const caused = page.locator(".rail-part", { hasText: "Errors caused" }).locator("li");

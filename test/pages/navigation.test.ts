@@ -323,3 +323,22 @@ it("leads a person who follows a link to what another of their teams has there, 
   await go("/nowhere", 404);
   expect(await page.getByRole("button", { name: /^Look in/ }).count()).toBe(0);
 });
+
+it("finds pages below those of the sidebar that somebody may open, and documents by their address", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const found = async (person: typeof ada, text: string) => {
+    const reply = await fetch(`${site.url}/search?${new URLSearchParams({ q: text })}`, {
+      headers: { cookie: person.cookie },
+    });
+    const main = /<main[\s\S]*<\/main>/.exec(await reply.text())?.[0] ?? "";
+    return [...main.matchAll(/<li[^>]*><a href="([^"]+)"/g)].map(([, href]) => href);
+  };
+  expect(await found(ada, "budget")).toContain("/spend/budgets");
+  expect(await found(ada, "conflicts")).toContain("/telemetry/conflicts");
+  expect(await found(ada, "second factor")).toContain("/account/second-factor");
+  expect(await found(ada, "retention")).toEqual(expect.arrayContaining(["/retention", "/docs/retention"]));
+  const member = await site.person({ team: ada.team, role: "member" });
+  expect(await found(ada, "many machines")).toContain("/devices/fleet");
+  expect(await found(member, "many machines")).not.toContain("/devices/fleet");
+});

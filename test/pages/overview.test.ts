@@ -672,3 +672,25 @@ it("shows nothing of other teams, and to somebody in none whom to ask", async ()
   expect(await page.getByText("You are in no team yet").count()).toBe(1);
   await go("/devices", 403);
 });
+
+it("says that a session was received only when one was", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const entries = [{ seq: 1, payload: { type: "prompt", text: "Fix the login test" } }];
+  const sent = await site.t.post("/api/telemetry/ingest", { token, json: { repoKey: REPO, entries } });
+  expect(sent.status).toBe(200);
+  const { page, go } = await site.open(ada);
+  const steps = page.locator("#first-steps");
+  const step = steps.locator("li", { hasText: "Receive a session" });
+  await go("/overview");
+  expect(await steps.textContent()).toContain("1 of 3 done.");
+  expect(await step.locator(".badge").textContent()).toBe("next");
+  expect(await page.getByRole("heading", { name: "Latest sessions" }).count()).toBe(0);
+  const sessions = [{ id: "a", outcome: "success", spans: [] }];
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey: REPO, sessions } })).status).toBe(
+    200,
+  );
+  await go("/overview");
+  expect(await step.locator(".badge").textContent()).toBe("done");
+});

@@ -322,6 +322,6 @@ it("shows of somebody's many machines those that were heard of last, and how man
     .getByRole("rowheader")
     .allTextContents();
   expect([names.length, names[0], names.at(-1)]).toEqual([100, "job-1250", "job-1151"]);
-  await page.getByText("1,150 more, which were not heard of since.").waitFor();
+  await page.getByText("1,150 more, which were not seen since.").waitFor();
   await page.getByText("Remove, and revoke 1,250 machines").waitFor();
 });

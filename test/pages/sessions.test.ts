@@ -548,6 +548,33 @@ it("fits a screen of 1280 and more, however long the names in every column are",
   }
 });
 
+it("shows branch and model in rows of 40 px, and cuts them where they are long", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const startedAt = site.t.clock.now() - DAY_MS;
+  const session = { outcome: "success", agent: "claude-code", model: "claude-sonnet-4-6", startedAt, spans: [] };
+  const sessions = [
+    { ...session, id: "a", branch: "fix/label-twice" },
+    { ...session, id: "b", branch: `feature/${"long".repeat(40)}` },
+  ];
+  const json = { repoKey: "github.com/acme/shop", sessions };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  for (const width of [1280, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    await go("/sessions");
+    const row = page.locator("#results tbody tr", { hasText: "fix/label-twice" });
+    expect(await row.locator("[data-label=Repository], [data-label=Agent]").allInnerTexts()).toEqual([
+      expect.stringMatching(/shop\nfix\/label-twice$/),
+      "claude-code\nclaude-sonnet-4-6",
+    ]);
+    for (const one of await page.locator("#results tbody tr").all())
+      expect([width, Math.floor((await one.boundingBox())?.height ?? 0)]).toEqual([width, 40]);
+  }
+});
+
 it("names repositories where there is little room by what tells them apart", async () => {
   const site = await startSite();
   const ada = await site.person();

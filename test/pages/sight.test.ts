@@ -108,6 +108,49 @@ it("prints to its end what scrolls on a screen", async () => {
   expect(await hidden()).toBe(false);
 });
 
+it("prints all that stands beside a session", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "failure", agent: "codex", spans: [] }] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  await page.setViewportSize({ width: 1280, height: 320 });
+  await go(`/sessions/${site.t.rows("SELECT id FROM trace_sessions")[0].id}`);
+  const beyond = () =>
+    page.evaluate<number>(
+      "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.rail'))",
+    );
+  expect(await beyond()).toBeGreaterThan(1);
+  await page.emulateMedia({ media: "print" });
+  expect(await beyond()).toBeLessThanOrEqual(1);
+});
+
+it("shows the amounts beside a chart whole, however small they are", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const usage = { input_tokens: 380, output_tokens: 50 };
+  const startedAt = site.t.clock.now() - 60_000;
+  const span = { id: "a", name: "chat", startedAt, endedAt: startedAt + 1_000, model: "claude-sonnet-4-6", usage };
+  const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "success", startedAt, spans: [span] }] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  const cut = () =>
+    page.evaluate<string[]>(`[...document.querySelectorAll(".chart-axis text")].filter((text) =>
+      text.getBoundingClientRect().left < text.ownerSVGElement.getBoundingClientRect().left).map((text) => text.textContent)`);
+  for (const path of ["/overview", "/spend"]) {
+    await go(path);
+    expect(await page.locator(".chart-axis text").allTextContents()).toContain("$0.0015");
+    expect([path, await cut()]).toEqual([path, []]);
+    // What is pointed at lies over what is drawn.
+    const [plot, hits] = [page.locator(".chart-plot").last(), page.locator(".chart-hits").last()];
+    const [drawn, pointed] = [await plot.boundingBox(), await hits.boundingBox()];
+    expect([pointed?.x, pointed?.width]).toEqual([drawn?.x, drawn?.width]);
+  }
+});
+
 it("prints dark on white, whatever theme was chosen", async () => {
   const site = await startSite();
   const { page, go } = await site.open(await site.person());

@@ -348,3 +348,53 @@ it("exports what is filtered as JSON lines in the order of arrival, payloads as 
   expect(lines.map((line) => JSON.parse(line).repoKey)).toEqual(["github.com/acme/shop", "numbers"]);
   expect(lines[1]).toContain('"payload":{"type":"edit","id":123456789012345678901,"e":1.0e2}}');
 });
+
+it("explains streams behind a question mark, and keeps what is wrong with one in one line at 1280", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token, deviceId } = await site.t.device(ada.team);
+  for (const text of ["one", "another"]) {
+    const entries = [
+      { seq: 1, payload: { type: "prompt", text } },
+      { seq: 4, payload: { type: "prompt", text } },
+    ];
+    const json = { repoKey: "github.com/brightloom/parcel-sync", entries };
+    expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  }
+  const { page, go } = await site.open(ada);
+  for (const path of ["/telemetry/streams", "/telemetry/conflicts", `/devices/${deviceId}`]) {
+    await go(path);
+    const says = page.getByText("A rollback is a number that came again with other content.");
+    expect([path, await says.count(), await says.isVisible()]).toEqual([path, 1, false]);
+    await page.locator("details.help", { has: says }).locator("summary").click();
+    expect([path, await says.isVisible()]).toEqual([path, true]);
+  }
+  await go("/telemetry/streams");
+  const badges = page.locator("#results td .badge");
+  expect(await badges.allTextContents()).toEqual(["2 missing entries", "2 conflicts"]);
+  for (const badge of await badges.all()) expect((await badge.boundingBox())?.height).toBeLessThan(24);
+});
+
+it("keeps an entry's session and its time in one line on a phone", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const text = "Write the intent to buy first, with a key that the carrier understands";
+  const sessions = [{ id: "s-1", outcome: "success", prompts: [{ text }], spans: [] }];
+  const repoKey = "github.com/acme/shop";
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey, sessions } })).status).toBe(200);
+  const entries = [{ seq: 1, payload: { type: "prompt", sessionId: "s-1", text } }];
+  expect((await site.t.post("/api/telemetry/ingest", { token, json: { repoKey, entries } })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await page.setViewportSize({ width: 380, height: 800 });
+  await go("/telemetry");
+  const boxes = await Promise.all(
+    ["Session", "Received"].map((label) => page.locator(`tbody td[data-label=${label}]`).boundingBox()),
+  );
+  const [session, received] = boxes.map((box) => box ?? { x: 0, y: 0, width: 0, height: 0 });
+  expect(Math.abs((session?.y ?? 0) - (received?.y ?? 0))).toBeLessThan(8);
+  expect(session?.height).toBeLessThan(30);
+  expect((session?.x ?? 0) + (session?.width ?? 0)).toBeLessThanOrEqual(received?.x ?? 0);
+  expect(await page.locator("tbody td[data-label=Session] a").textContent()).toContain("Write the intent");
+});

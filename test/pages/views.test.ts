@@ -56,6 +56,10 @@ it("records who shares a view with the team and who removes one from it, but not
     { who: ada.email, action: "view.shared", id, detail: '{"place":"/errors"}' },
     { who: bob.email, action: "view.withdrawn", id, detail: '{"place":"/errors"}' },
   ]);
+  await admins.go("/audit");
+  expect(await admins.page.locator("#events").textContent()).toMatch(
+    /withdrew a shared viewplace: \/errors[\s\S]*shared a viewplace: \/errors/,
+  );
 });
 
 it("saves what the filters ask for now, not what the page was opened with", async () => {

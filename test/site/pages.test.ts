@@ -2,12 +2,14 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { curatePack } from "../../src/share/packs/packs.ts";
 import { DOCS } from "../../src/surfaces/web/site/docs-list.ts";
 import { site } from "../../src/surfaces/web/site/site.ts";
 import { person } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
-import { publisher } from "../support/packs.ts";
+import { publish, publisher } from "../support/packs.ts";
 import { fillSite } from "../support/site.ts";
 
 type Headers = Record<string, string>;
@@ -221,6 +223,23 @@ describe("the whole site", () => {
     for (const path of [...PLACES, ...FILES])
       expect(await textOf(t, path, { host: "evil.example", "x-forwarded-host": "evil.example" })).not.toContain("evil");
   });
+});
+
+it("shows a pack once where there is one alone, and stacks as soon as there is another", async () => {
+  const t = await startInstance();
+  const { team } = await publisher(t, "first", { tags: ["typescript", "express"] });
+  await curatePack(t.instance.core, "first", { act: "feature" }, COMMAND_LINE);
+  const shown = async () => {
+    const text = await textOf(t, "/explore", { accept: "text/html" });
+    return [
+      [...text.matchAll(/"band"><h2>([^<]+)/g)].map(([, title]) => title),
+      text.split("/marketplace/first").length - 1,
+    ];
+  };
+  expect(await shown()).toEqual([["Featured"], 1]);
+  expect((await textOf(t, "/explore", { accept: "text/markdown" })).split("/marketplace/first.md").length).toBe(2);
+  await publish(t, team.id, { name: "second", tags: ["express"] });
+  expect(await shown()).toEqual([["Featured", "New", "By stack"], 4]);
 });
 
 describe("other people's text", () => {

@@ -26,21 +26,31 @@ function sections(call: Visit): Sections {
   }
 }
 
+/** Those that show a pack which none above them shows. */
 function shelves({ featured, trending, new: newest }: Sections) {
+  const above = new Set<string>();
   return [
     { title: "Featured", intro: "Chosen by the operators of this installation.", packs: featured },
     { title: "Trending", intro: "Installed by most machines in the last two weeks.", packs: trending },
     { title: "New", intro: "Published last.", packs: newest },
   ]
     .map((one) => ({ ...one, packs: one.packs.slice(0, PER_SECTION) }))
-    .filter(({ packs }) => packs.length > 0);
+    .filter(({ packs }) => {
+      const before = above.size;
+      for (const { name } of packs) above.add(name);
+      return above.size > before;
+    });
 }
 
-const stacksOf = ({ byStack }: Sections) =>
-  Object.entries(byStack).map(([tag, packs]: [string, readonly PackEntry[]]) => ({
+/** The stacks, where there is more than one pack to tell apart by them. */
+function stacksOf({ byStack }: Sections) {
+  const stacks = Object.entries(byStack).map(([tag, packs]: [string, readonly PackEntry[]]) => ({
     tag,
     packs: packs.slice(0, PER_STACK),
   }));
+  const names = new Set(stacks.flatMap(({ packs }) => packs.map(({ name }) => name)));
+  return names.size > 1 ? stacks : [];
+}
 
 function stackList(call: Visit, stacks: ReturnType<typeof stacksOf>) {
   return html`<section class="band"><h2>By stack</h2><ul class="stacks">${stacks.map(

@@ -53,6 +53,10 @@ const PLOT = 168;
 const TOP = 10;
 const FOOT = 24;
 const MAX_LABELS = 5;
+/** Of the values beside the plot: what they have at least, between them and the plot, and for each character. */
+const MIN_SIDE = 44;
+const GAP = 8;
+const WIDEST_CHAR = 7;
 
 /** From values to pixels from the top, beginning at 0 and ending at a round value; 0 to 1 when there is nothing above 0. */
 export function valueScale(highest: number): ScaleLinear<number, number> {
@@ -78,12 +82,14 @@ export function chartFrame(chart: Chart, scale: ScaleLinear<number, number>, dra
   const whole = days.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)));
   // Only whole numbers for whole things: nobody has half a session.
   const ticks = scale.ticks(4).filter((tick) => !whole || Number.isInteger(tick));
+  const labels = ticks.map((tick) => (chart.tick ?? compact)(tick));
+  const side = Math.max(MIN_SIDE, GAP + WIDEST_CHAR * Math.max(...labels.map(({ length }) => length)));
   const id = `chart-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<figure class="chart"><figcaption><span class="chart-title">${title}</span>${series.length > 1 && legend(series)}</figcaption>
-<div class="chart-body"><svg class="chart-axis" width="44" height="${TOP + PLOT + FOOT}" aria-hidden="true">${ticks.map((tick) => html`<text x="36" y="${scale(tick)}" dy="4">${(chart.tick ?? compact)(tick)}</text>`)}</svg>
-<svg class="chart-plot" height="${TOP + PLOT + FOOT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${summary}</desc>
+<div class="chart-body"><svg class="chart-axis" width="${side}" height="${TOP + PLOT + FOOT}" aria-hidden="true">${ticks.map((tick, i) => html`<text x="${side - GAP}" y="${scale(tick)}" dy="4">${labels[i]}</text>`)}</svg>
+<div class="chart-area"><svg class="chart-plot" height="${TOP + PLOT + FOOT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${summary}</desc>
 ${ticks.map((tick) => html`<line class="grid" x1="0" x2="100%"${attributes({ y1: scale(tick), y2: scale(tick) })}/>`)}${drawn}${axis(days)}</svg>
-<svg class="chart-hits" height="${TOP + PLOT}" aria-hidden="true">${hits(chart)}</svg></div>
+<svg class="chart-hits" height="${TOP + PLOT}" aria-hidden="true">${hits(chart)}</svg></div></div>
 <details class="numbers"><summary>Show the numbers</summary>${numbers(chart)}</details></figure>`;
 }
 

@@ -40,8 +40,11 @@ export interface Table<Row> {
   readonly rows: readonly Row[];
   /** Shown instead of a table without rows, e.g. `empty(…)`. */
   readonly empty?: Content;
-  /** What becomes of it on a narrow screen: each row a card (the default), or the table scrolls sideways. */
-  readonly narrow?: "cards" | "scroll" | undefined;
+  /**
+   * What becomes of it on a narrow screen: each row a card (the default), a card without labels for values that say
+   * themselves what they are, or the table scrolls sideways.
+   */
+  readonly narrow?: "cards" | "compact" | "scroll" | undefined;
   /** Rows of one line (40 px), for lists that are looked through; what is too long for its cell is cut there. */
   readonly dense?: boolean | undefined;
   /** A last row, e.g. of sums: its cells in the order of the columns shown. */
@@ -55,7 +58,7 @@ export interface Table<Row> {
 export function table<Row>({ caption, columns, rows, empty, narrow, dense, foot: sums }: Table<Row>): Html {
   if (rows.length === 0) return html`<div class="table-empty">${empty}</div>`;
   const shown = columns.filter((column) => column !== false);
-  return html`<div class="table-frame" role="region" aria-label="${caption}" tabindex="0" data-scroll><table role="table" class="${narrow === "scroll" ? "scrolls" : "cards"}${dense && " dense"}">
+  return html`<div class="table-frame" role="region" aria-label="${caption}" tabindex="0" data-scroll><table role="table" class="${narrow === "scroll" ? "scrolls" : "cards"}${narrow === "compact" && " compact"}${dense && " dense"}">
 <caption class="vh">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${shown.map(head)}</tr></thead>
 <tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${shown.map((column) => cell(column, row))}</tr>\n`)}</tbody>${sums && foot(shown, sums)}</table></div>`;

@@ -8,7 +8,7 @@ import { csvDownload, download, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { typed } from "../../ui/form-spec.ts";
 import type { Table } from "../../ui/list.ts";
-import { empty, tabs } from "../../ui/parts.ts";
+import { empty, none, tabs } from "../../ui/parts.ts";
 import { time } from "../../ui/units.ts";
 import { manages, type Person } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
@@ -128,12 +128,13 @@ function eventTable(
     id === null ? "–" : names.getOrInsertComputed(id, () => findTeam(core, id)?.name ?? id);
   return {
     caption: "Events",
+    narrow: "compact",
     columns: [
       { label: "When", cell: ({ at }) => time(at, now) },
       { label: "Who", heading: true, cell: (event) => over(event.actorLabel, whence(core, event)) },
       { label: "What", grow: true, cell: (event) => over(whatWasDone(core, event), detailWords(core, event)) },
       all && { label: "Team", cell: ({ teamId }) => teamName(teamId) },
-      { label: "From", cell: ({ ip }) => ip ?? "–" },
+      { label: "From", cell: ({ ip }) => ip ?? none },
     ],
     rows,
     empty: narrowed

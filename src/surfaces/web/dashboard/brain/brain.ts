@@ -56,7 +56,7 @@ function repositoryTable(call: Member, repositories: readonly Repository[], kind
         cell: (repository) =>
           anchor(link(call, "/brain/repository", { repo: repository.repoKey, kind }), repoName(repository.repoKey)),
       },
-      { label: "Holds", cell: (repository) => kindCounts(repository.kinds) },
+      { label: "Contents", cell: (repository) => kindCounts(repository.kinds) },
       { label: "Files", numeric: true, cell: (repository) => repository.files },
       { label: "Size", numeric: true, cell: (repository) => bytes(repository.bytes) },
       {

@@ -20,7 +20,7 @@ import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
-import { ASK_AN_ADMIN, exchangeSteps, mayConnect } from "./connect.ts";
+import { askAnAdmin, exchangeSteps, mayConnect } from "./connect.ts";
 import { OTEL_PATH } from "./otel.ts";
 
 /** Connect codes: making one for a machine of one's own or for a fleet, and taking them back. */
@@ -88,7 +88,7 @@ ${exchangeSteps(baseUrl, code, href(OTEL_PATH))}
 
 async function mint(call: Member): Promise<Html> {
   const { core, session } = call;
-  if (!mayConnect(call)) fail(forbidden, ASK_AN_ADMIN);
+  if (!mayConnect(call)) fail(forbidden, askAnAdmin(call));
   const { code, expiresAt } = await createCode(core, session.team.id, by(call), undefined, session.userId);
   const intro = `Whoever has this code can bind one machine to ${session.team.name}. It will be yours: what its agents do and cost counts as ${session.email}’s.`;
   return mintedPage(call, code, expiresAt, intro, "It works once");

@@ -28,8 +28,10 @@ export const mayConnect = ({ core, session }: Member): boolean =>
   mayBind(core, getTeam(core, session.team.id), session.userId);
 
 /** What somebody reads who may not, where others have a button. */
-export const ASK_AN_ADMIN =
-  "In this team only owners and admins connect machines: ask one for a connect code, or to let members do it themselves.";
+export const askAnAdmin = ({ session }: Member): string =>
+  session.team.role === "viewer"
+    ? "Viewers connect no machines: ask an owner or admin for another role."
+    : "In this team only owners and admins connect machines: ask one for a connect code, or to let members do it themselves.";
 
 /** A command to copy, below an empty state that says what it is for. */
 export const command = (text: string): Html => codeBlock(text, { label: "Command", titled: true, wrap: true });

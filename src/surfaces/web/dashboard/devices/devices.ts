@@ -12,7 +12,7 @@ import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { seesOwn } from "../shared/sight.ts";
 import { codePages, FLEET_PATH, openCodes } from "./codes.ts";
-import { ASK_AN_ADMIN, mayConnect } from "./connect.ts";
+import { askAnAdmin, mayConnect } from "./connect.ts";
 import { reporting } from "./figures.ts";
 import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
@@ -46,7 +46,7 @@ async function devicesPage(call: Member): Promise<Html> {
   const any = all.some(({ personId }) => admin || personId === session.userId);
   const none = empty({
     title: admin ? "No devices yet" : "No devices of yours yet",
-    intro: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${binds ? "The machine trades it for a token of its own." : ASK_AN_ADMIN}`,
+    intro: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${binds ? "The machine trades it for a token of its own." : askAnAdmin(call)}`,
     actions: binds && mintButtons(call),
   });
   const found = deviceList(call, all, none);
@@ -55,7 +55,7 @@ async function devicesPage(call: Member): Promise<Html> {
     title: "Devices",
     intro: admin
       ? `Machines that report to this team. ${core.config.billing === "off" ? "" : `Each that can report takes a seat: ${number(active)} of ${number(seats)} are taken.`}`
-      : `Your machines that report to this team. ${binds ? "" : ASK_AN_ADMIN}`,
+      : `Your machines that report to this team. ${binds ? "" : askAnAdmin(call)}`,
     actions: binds && any && mintButtons(call),
   })}
 ${seatsWarning(call)}

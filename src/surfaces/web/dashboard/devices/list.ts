@@ -102,7 +102,7 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
       { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id, person or program" },
       selectFilter({ name: "state", label: "State", value: state }, "All that have not ended", [
         { value: "active", label: "Can report" },
-        { value: "quiet", label: "Not heard of for three days" },
+        { value: "quiet", label: "Not seen for three days" },
         { value: "expired", label: "Token expired" },
         { value: "ended", label: "Ended with their job" },
         { value: "revoked", label: "Revoked" },

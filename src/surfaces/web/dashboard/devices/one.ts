@@ -22,7 +22,9 @@ import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { flawsExplained, streamTable } from "../telemetry/streams.ts";
+import { link } from "../shared/links.ts";
+import { NOBODY } from "../shared/people.ts";
+import { STREAMS_HELP, streamTable } from "../telemetry/streams.ts";
 import { command, telemetryCommand } from "./connect.ts";
 import { deviceName, stateBadge } from "./list.ts";
 
@@ -44,7 +46,7 @@ function stateSays({ status, lastSeenAt }: Device, gone: boolean): string {
     return "Its tokens do not work any more. What it sent stays. To bring the machine back, connect it again.";
   if (status === "expired")
     return "Its token ran out before the machine replaced it, so it cannot report. Connect it again; it comes back as a new device.";
-  return lastSeenAt === null ? "It is connected and has not reported yet." : "It can report.";
+  return lastSeenAt === null ? "It is connected and has not reported yet." : "Connected.";
 }
 
 function devicePage(call: Member, error?: FormError): Html {
@@ -53,24 +55,26 @@ function devicePage(call: Member, error?: FormError): Html {
   const now = core.clock.now();
   const gone = deviceErasure.isErased(core, session.team.id, device.id);
   const streams = listStreams(core, session.team.id, { deviceIds: [device.id] });
-  const query = new URLSearchParams({ device: device.id });
   const main = html`${pageHead({
     title: deviceName(device),
     intro: stateSays(device, gone),
     crumbs: [{ label: "Devices", href: href("/devices") }, { label: deviceName(device) }],
-    actions: buttonLink("Its telemetry", href(`/telemetry?${query}`)),
+    actions: [
+      buttonLink("Sessions", link(call, "/sessions", { device: device.id })),
+      buttonLink("Telemetry", link(call, "/telemetry", { device: device.id })),
+      buttonLink("Spend", link(call, "/spend", { person: device.personId ?? NOBODY, by: "device" })),
+    ],
   })}
 ${section({ title: "Facts", framed: true, body: deviceFacts(core, device, now) })}
 ${section({
   title: "Streams",
-  intro:
-    "One for each repository it works in. Agents number their entries one by one, so what is missing or was sent twice shows.",
-  body: html`${streamTable(
+  help: gone ? undefined : STREAMS_HELP,
+  body: streamTable(
     call,
     streams,
     "device",
     html`<div class="stack">${empty({ title: "Nothing sent yet", intro: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
-  )}${flawsExplained(streams)}`,
+  ),
 })}
 ${readsSection(core, device, now)}
 ${!gone && manage(call, device, error)}`;

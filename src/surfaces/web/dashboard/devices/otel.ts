@@ -7,7 +7,7 @@ import { codeBlock, pageHead, section, tabs } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { choice, readParams } from "../shared/params.ts";
-import { ASK_AN_ADMIN, exchangeCommand, mayConnect } from "./connect.ts";
+import { askAnAdmin, exchangeCommand, mayConnect } from "./connect.ts";
 
 /** How agents report by themselves, over OpenTelemetry: the lines for each, with this server's address in them. */
 
@@ -143,7 +143,7 @@ function otelPage(call: Member): Html {
   })}
 ${section({
   title: "A token for the machine",
-  intro: mayConnect(call) ? "A connect code becomes one, good for 90 days." : ASK_AN_ADMIN,
+  intro: mayConnect(call) ? "A connect code becomes one, good for 90 days." : askAnAdmin(call),
   actions: mayConnect(call) && actButton(call, { action: "/devices/codes", label: "Make a code", look: "primary" }),
   body: html`<div class="stack">${codeBlock(exchangeCommand(baseUrl, CODE_PLACE), { label: "Trade the code", titled: true, wrap: true })}${codeBlock("export RECKON_DEVICE_TOKEN=rkd_…", { label: "With its deviceToken", titled: true })}</div>`,
 })}

@@ -19,7 +19,7 @@ export function attributionSection(call: Member, { models, agents, defects }: At
   return section({
     id: "causes",
     title: "Caused by",
-    help: html`<p>Entries put down to a session, for each 100 sessions of the same model or agent. Evidence that makes it sure or probable counts, and what people said; “Possibly caused by” never does. An entry with several causes counts once for each.</p><p>Of fewer than ${FEW_SESSIONS} sessions a rate says little: it is marked with ≈.</p>`,
+    help: html`<p>Entries that a session caused, for each 100 sessions of the same model or agent. Evidence that makes it sure or probable counts, and what people said; “Possibly caused by” never does. An entry with several causes counts once for each.</p><p>Of fewer than ${FEW_SESSIONS} sessions a rate says little: it is marked with ≈.</p>`,
     body: html`<div class="stack">${shareTable("Model", models, ({ name }) => name !== null && name !== "" && `${link(call, "/errors", { ...kept, state: "all", model: name })}#entries`)}${shareTable("Agent", agents, () => false)}</div>`,
   });
 }

@@ -55,10 +55,16 @@ function causeCard(call: Member, defect: Defect, one: Link): Html {
   const look =
     one.verdict === "rejected" ? "rejected" : hasHumanVerdict(one) ? "word" : one.band === "weak" ? "weak" : "";
   return html`<article class="cause ${look}"><p class="cause-head">${bandBadge(one)} <span>${causeName(call, one)}</span></p>
-${one.evidence.length > 0 && html`<ul class="evidence">${one.evidence.map(({ says: explanation }) => html`<li>${short(explanation, 1_000)}</li>`)}</ul>`}
+${one.evidence.length > 0 && html`<ul class="evidence">${one.evidence.map((reason) => html`<li>${reasonText(reason, call.core.clock.now())}</li>`)}</ul>`}
 ${one.promptExcerpt !== null && html`<figure class="quote"><figcaption>What the agent was asked then, in its own record</figcaption><blockquote>${one.promptExcerpt}</blockquote></figure>`}
 ${standing(call, one)}
 ${acts(call, defect, one)}</article>`;
+}
+
+/** A reason in a sentence; its times say the reader's own when pointed at. */
+function reasonText({ says, startedAt, endedAt }: Link["evidence"][number], now: number): Content {
+  if (startedAt === undefined || endedAt === undefined) return short(says, 1_000);
+  return html`The session ran from ${time(Date.parse(startedAt), now)} to ${time(Date.parse(endedAt), now)}.`;
 }
 
 /** What people said, and what that does to the figures. */

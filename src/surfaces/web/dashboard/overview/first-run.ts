@@ -7,7 +7,7 @@ import { listSessions } from "../../../../record/traces/traces.ts";
 import { actButton } from "../../ui/confirm.ts";
 import { connectLine } from "../../ui/connect-line.ts";
 import { badge, codeBlock } from "../../ui/parts.ts";
-import { ASK_AN_ADMIN, mayConnect } from "../devices/connect.ts";
+import { askAnAdmin, mayConnect } from "../devices/connect.ts";
 import type { Member } from "../shared/call.ts";
 
 /** The way from nothing to a first error: what is done of it, and a command line for each step that is not. */
@@ -15,21 +15,24 @@ import type { Member } from "../shared/call.ts";
 /** The first steps that a team has done already. */
 export interface Begun {
   readonly device: boolean;
-  /** A session, or entries of telemetry. */
   readonly session: boolean;
+  /** A session or entries of telemetry, which is all that some programs send. */
+  readonly record: boolean;
   /** An entry of an errors file; null where the team's tier holds no brain. */
   readonly error: boolean | null;
 }
 
 /** Whether there is anything left to begin with. */
-export const isBegun = ({ device, session, error }: Begun): boolean => device && session && error !== false;
+export const isBegun = ({ device, record, error }: Begun): boolean => device && record && error !== false;
 
 export async function begunBy({ core, session }: Member): Promise<Begun> {
   const { id } = session.team;
+  const hasSession = (await listSessions(core, id, { limit: 1 })).rows.length > 0;
   const holdsBrain = tiersWith("brain").includes(getTeam(core, id).tier);
   return {
     device: countDevices(core, id, core.clock.now()).all > 0,
-    session: listRepoKeys(core, id).length > 0 || (await listSessions(core, id, { limit: 1 })).rows.length > 0,
+    session: hasSession,
+    record: hasSession || listRepoKeys(core, id).length > 0,
     error: holdsBrain ? errorCalendar.holdsErrors(core, id) : null,
   };
 }
@@ -55,7 +58,7 @@ function stepsOf(call: Member, { device, session, error }: Begun): Step[] {
       done: device,
       says: mayConnect(call)
         ? html`On the machine that agents work on. The code works once, for 15 minutes; <code>--dry-run</code> changes and sends nothing. ${docs("capture", "What is read and sent")}.`
-        : html`${ASK_AN_ADMIN}`,
+        : html`${askAnAdmin(call)}`,
       act:
         mayConnect(call) &&
         actButton(call, { action: "/devices/codes", label: "Make a connect code", look: "primary" }),

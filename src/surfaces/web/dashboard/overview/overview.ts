@@ -25,7 +25,7 @@ async function overviewPage(call: Member): Promise<Html> {
   await yieldNow();
   const begun = await begunBy(call);
   // Errors that were published without a session are worth seeing, too.
-  const any = begun.session || begun.error === true;
+  const any = begun.record || begun.error === true;
   const attention = await attentionOf(call);
   const latest = begun.session && (await latestSessions(call));
   await yieldNow();

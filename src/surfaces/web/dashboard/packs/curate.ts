@@ -99,12 +99,12 @@ function publishersSection(call: ByOperator): Html {
             confirmButton(call, {
               action: `${PATH}/publishers/${publisher.id}`,
               hidden: { verified: publisher.verifiedAt === null ? "true" : "false" },
-              label: publisher.verifiedAt === null ? "Verify" : "Take back",
+              label: publisher.verifiedAt === null ? "Verify" : "Revoke",
               question:
                 publisher.verifiedAt === null
                   ? `Do you know that “${publisher.name}” is who it says it is?`
                   : `Is “${publisher.name}” verified no longer?`,
-              confirm: publisher.verifiedAt === null ? "Verify the team" : "Take it back",
+              confirm: publisher.verifiedAt === null ? "Verify the team" : "Revoke it",
               look: "plain",
               small: true,
             }),

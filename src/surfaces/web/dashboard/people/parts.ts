@@ -149,7 +149,7 @@ export function machinesSection({ core, session, href }: PageCall, devices: read
         { label: "Last seen", cell: ({ lastSeenAt }) => ago(lastSeenAt, now, "never") },
       ],
       rows: more > 0 ? seenLastFirst(devices).slice(0, MAX_MACHINES) : devices,
-    })}${more > 0 && html`<p class="says">${number(more)} more, which were not heard of since.</p>`}`,
+    })}${more > 0 && html`<p class="says">${number(more)} more, which were not seen since.</p>`}`,
   });
 }
 

@@ -91,7 +91,7 @@ ${facts([
 ${section({
   title: "What was sent",
   body: html`${codeBlock(request.text, { label: "Text", wrap: true, tall: true })}
-${request.context !== "{}" && codeBlock(layOutJson(request.context), { label: "Beside the text", titled: true, wrap: true, tall: true })}`,
+${request.context !== "{}" && codeBlock(layOutJson(request.context), { label: "Context", titled: true, wrap: true, tall: true })}`,
 })}
 ${mergedInto === null ? columns(changeSection(call, request, error), mergeSection(call, request, error)) : unmergeSection(call, request)}
 ${mergedInto === null && similar.length > 0 && similarSection(call, request, similar)}

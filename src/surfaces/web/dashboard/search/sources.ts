@@ -39,15 +39,26 @@ const MAX_TEXT = 90;
 const holds = (text: string, ...values: readonly (string | null | undefined)[]): boolean =>
   values.some((value) => value?.toLowerCase().includes(text));
 
+/** Pages below those of the sidebar that are looked for by names of their own. */
+const BELOW = [
+  { label: "Budgets", group: "Spend", path: "/spend/budgets" },
+  { label: "Streams", group: "Telemetry", path: "/telemetry/streams" },
+  { label: "Conflicts", group: "Telemetry", path: "/telemetry/conflicts" },
+  { label: "Connect many machines", group: "Devices", path: "/devices/fleet" },
+  { label: "OpenTelemetry", group: "Devices", path: "/devices/opentelemetry" },
+] as const;
+
 /** What everybody finds: pages that they may open, and documents. */
 export function findPages(call: Person, text: string): Found[] {
-  const { href, session } = call;
+  const { href, session, opens } = call;
   const all = [
     ...placesFor(call, session).map(({ label, group, path }) => ({ label, group, path })),
+    ...BELOW.filter(({ path }) => session.team !== null && opens("GET", path)),
     { label: "Your account", group: "You", path: "/account" },
+    { label: "Second factor", group: "You", path: "/account/second-factor" },
   ];
   const pages = all.filter(({ label }) => holds(text, label));
-  const docs = docIndex().filter(({ title, summary }) => holds(text, title, summary));
+  const docs = docIndex().filter(({ title, summary, path }) => holds(text, title, summary, path));
   return [
     {
       label: "Pages",

@@ -53,7 +53,7 @@ function receivedFacts({ call, session }: Visit): Html {
       label: "Last received",
       value: html`${time(updatedAt, now)}${deliveries.length > 1 && html` <span class="muted">latest state in ${plural(deliveries.length, "delivery", "deliveries")}</span>`}`,
     },
-    { label: "Holds", value: `${bytes(Buffer.byteLength(document))}, ${plural(spanCount, "step")}` },
+    { label: "Contents", value: `${bytes(Buffer.byteLength(document))}, ${plural(spanCount, "step")}` },
     {
       label: "Redacted",
       value:

@@ -30,7 +30,7 @@ export async function causedList({ call, session }: Visit): Promise<Content> {
   });
   return railList(
     "Errors caused",
-    "Errors of the brain put down to this session. “Possibly caused by” never counts against it.",
+    "Errors of the brain that this session caused. “Possibly caused by” never counts against it.",
     items,
   );
 }

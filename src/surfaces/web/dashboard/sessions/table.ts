@@ -52,7 +52,7 @@ export function sessionTable(
         cell: ({ repoKey, branch }) =>
           withoutRepo
             ? short(branch, MAX_NAME) || none
-            : html`${repoLink(call, repoKey, named(repoKey))}${branch && html`<span class="muted aside"> · ${short(branch, MAX_NAME)}</span>`}`,
+            : html`${repoLink(call, repoKey, named(repoKey))}${beside(short(branch, MAX_NAME))}`,
       },
       hasPeople && {
         label: "Person",
@@ -63,8 +63,7 @@ export function sessionTable(
       },
       {
         label: "Agent",
-        cell: ({ agent, model }) =>
-          html`${short(agent, MAX_WORD) || none}${model && html`<span class="muted aside"> · ${short(model, MAX_WORD)}</span>`}`,
+        cell: ({ agent, model }) => html`${short(agent, MAX_WORD) || none}${beside(short(model, MAX_WORD))}`,
       },
       {
         label: "Duration",
@@ -92,6 +91,11 @@ export function sessionTable(
     rows,
     empty: empty({ title: "No session fits", intro: "Take a filter back, or widen the dates." }),
   };
+}
+
+/** What stands below a name in a table, and behind it on a phone. */
+function beside(text: string): Content {
+  return text && html`<span class="muted beside"><span class="between"> · </span>${text}</span>`;
 }
 
 function title(call: Member, session: SessionItem, params: Query): Content {

@@ -105,7 +105,7 @@ function costChart(
 /** Tokens without a price: apart, in a line, as they are in none of the bars. */
 function unpricedLine(days: readonly SpendOfDay[], total: number): Content {
   const models = new Set(days.filter(({ unpricedTokens }) => unpricedTokens > 0).map(({ model }) => model));
-  return html`<p class="says">Unpriced: <strong>${compact(total)} tokens</strong> of ${plural(models.size, "model")}, in no bar and no sum. <a href="#prices">Give them a price</a></p>`;
+  return html`<p class="says">Unpriced: <strong>${compact(total)} tokens</strong> of ${plural(models.size, "model")}, neither in the chart nor in the cost. <a href="#prices">Give them a price</a></p>`;
 }
 
 /** How a model is called. */

@@ -36,7 +36,7 @@ function unpricedList(unpriced: readonly (readonly [string, number])[], date: st
   const named = unpriced.find(([model]) => model !== "")?.[0];
   const sample =
     named !== undefined && JSON.stringify({ date, models: { [short(named, 200)]: { input: 3, output: 15 } } }, null, 2);
-  return html`<p>The price of ${plural(unpriced.length, "model")} is not known. ${unpriced.length === 1 ? "Its" : "Their"} tokens are in no sum of dollars:</p>
+  return html`<p>The price of ${plural(unpriced.length, "model")} is not known. ${unpriced.length === 1 ? "Its" : "Their"} tokens are not in the cost:</p>
 ${table({
   caption: "Unpriced models",
   columns: [

@@ -116,7 +116,7 @@ async function tiles(call: Member, params: Params, total: SpendFigures, before: 
           {
             label: "Unpriced",
             value: compact(unpricedTokens),
-            sub: "tokens, in no sum",
+            sub: "tokens, not in the cost",
             href: "#prices",
             tone: "warn" as const,
           },

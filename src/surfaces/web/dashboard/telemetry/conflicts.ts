@@ -84,8 +84,8 @@ function conflictsPage(call: Member): Html {
     )}${none}`,
     pages: { newer: { at: newer }, older: { at: older }, first: newer !== undefined },
   });
-  const main = html`${telemetryHead(call, "conflicts", params)}
-<div class="stack"><p class="says">${ROLLBACK_SAYS}</p>${conflicts}</div>`;
+  const main = html`${telemetryHead(call, "conflicts", params, { help: ROLLBACK_SAYS })}
+${conflicts}`;
   return frame(call, { title: "Conflicts", main, wide: true });
 }
 

@@ -19,6 +19,9 @@ export const GAP_SAYS =
 export const ROLLBACK_SAYS =
   "A rollback is a number that came again with other content. The count began anew (a reinstallation, a restored backup, two machines with one token) or the past was rewritten. What came first stays in place; what came later is kept apart as evidence.";
 
+/** What streams are, and what can be wrong in them. */
+export const STREAMS_HELP = html`<p>A stream is what one device sent of one repository. Its entries are numbered one by one, so that what is missing or was sent twice shows.</p><p>${GAP_SAYS}</p><p>${ROLLBACK_SAYS}</p>`;
+
 /** A range of numbers: `7`, or `7 to 9`. */
 export const rangeText = ({ from, to }: { readonly from: number; readonly to: number }): string =>
   from === to ? number(from) : `${number(from)} to ${number(to)}`;
@@ -31,7 +34,7 @@ export function telemetryHead(
   call: Member,
   current: "entries" | "streams" | "conflicts",
   { device, repo }: StreamParams,
-  actions?: Content,
+  { actions, help }: { readonly actions?: Content; readonly help?: Content } = {},
 ): Html {
   const kept = { device, repo };
   const tab = (name: typeof current, label: string, path: `/${string}`) => ({
@@ -44,6 +47,7 @@ export function telemetryHead(
     title: "Telemetry",
     intro: `What ${seesOwn(call) ? "your" : "the team's"} agents did, entry by entry, as their devices sent it.`,
     actions,
+    help,
   })}
 ${tabs("Telemetry", [
   tab("entries", "Entries", "/telemetry"),
@@ -95,11 +99,6 @@ export function streamTable(call: Member, streams: readonly Stream[], of: "devic
   });
 }
 
-/** What is wrong in streams, explained; nothing when nothing is. */
-export function flawsExplained(streams: readonly Stream[]): Html {
-  return html`${streams.some(({ missing }) => missing > 0) && html`<p class="says">${GAP_SAYS}</p>`}${streams.some(({ conflictCount }) => conflictCount > 0) && html`<p class="says">${ROLLBACK_SAYS}</p>`}`;
-}
-
 /** The streams that whoever looks sees, of a device and a repository where they are named. */
 function streamsSeen(call: Member, { deviceId, deviceIds, repoKey }: ReturnType<typeof filterOf>): Stream[] {
   const devices = deviceId === undefined ? deviceIds : (deviceIds ?? [deviceId]).filter((id) => id === deviceId);
@@ -126,10 +125,10 @@ function streamsPage(call: Member): Html {
     label: "Filter streams",
     filters: streamFilters(call, params),
     count: streams.length,
-    body: html`${streamTable(call, streams, "team", none)}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}${flawsExplained(streams)}`,
+    body: html`${streamTable(call, streams, "team", none)}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}`,
   });
-  const main = html`${telemetryHead(call, "streams", params)}
-<div class="stack"><p class="says">A stream is what one device sent of one repository. Its entries are numbered, so that nothing goes missing unseen.</p>${streamList}</div>`;
+  const main = html`${telemetryHead(call, "streams", params, { help: STREAMS_HELP })}
+${streamList}`;
   return frame(call, { title: "Streams", main, wide: true });
 }
 

@@ -61,7 +61,7 @@ ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered e
   });
   const saved = viewTabs(call, "/telemetry");
   const all = { label: "All", href: call.href("/telemetry"), current: Object.keys(setOf(params)).length === 0 };
-  const main = html`${telemetryHead(call, "entries", params, viewMenu(call, "/telemetry"))}
+  const main = html`${telemetryHead(call, "entries", params, { actions: viewMenu(call, "/telemetry") })}
 <div class="stack">${saved.length > 0 && html`<div class="actions">${choices("Views", [all, ...saved])}</div>`}${entries}</div>`;
   return frame(call, { title: "Telemetry", main, wide: true });
 }
