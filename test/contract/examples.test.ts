@@ -161,9 +161,9 @@ it("names the rate-limit headers wherever a limited reply comes, and on every re
     const rate = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
     expect(Object.keys(responses[429].headers)).toEqual(expect.arrayContaining([...rate, "Retry-After"]));
     const always = spec.limits.some(({ headers }) => headers === "always");
-    expect([
-      spec.id,
-      Object.keys(responses[spec.okStatus ?? 200].headers).filter((name) => rate.includes(name)).length,
-    ]).toEqual([spec.id, always ? 4 : 0]);
+    for (const status of [`${spec.okStatus ?? 200}`, "400"].filter((one) => one in responses)) {
+      const named = Object.keys(responses[status].headers).filter((name) => rate.includes(name));
+      expect([spec.id, status, named.length]).toEqual([spec.id, status, always ? 4 : 0]);
+    }
   }
 });
