@@ -219,8 +219,9 @@ export interface Described {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The OpenAPI 3.1 document of the endpoints given. @param baseUrl the public address, for `servers` */
-export function openApiDocument({ endpoints, tags }: Described, baseUrl: string): OpenApiDocument {
+/** The OpenAPI 3.1 document of those endpoints that the public contract has. @param baseUrl the public address, for `servers` */
+export function openApiDocument({ endpoints: all, tags }: Described, baseUrl: string): OpenApiDocument {
+  const endpoints = all.filter(({ spec }) => spec.tag !== null);
   const schemas: Record<string, unknown> = { ApiVersion: { type: "string", enum: SERVED_VERSIONS } };
   const used = new Set(endpoints.flatMap((endpoint) => faultsOf(endpoint).map((fault) => fault.shape)));
   for (const shape of used) schemas[SHAPE_NAMES[shape]] = schemaOf(SHAPE_SCHEMAS[shape] as Schema);
@@ -251,7 +252,10 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name, description: tags[name] })),
+    tags: [...new Set(endpoints.map(({ spec }) => spec.tag as string))].map((name) => ({
+      name,
+      description: tags[name],
+    })),
     paths,
     components: {
       schemas,
