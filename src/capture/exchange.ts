@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
+import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { type Answer, ask, movedToOf, type RequestOptions } from "./client.ts";
 import { keepReceipt } from "./receipts.ts";
 import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
@@ -55,8 +55,13 @@ export class Exchange {
     this.isForced = isForced;
   }
 
-  /** Whether it is time for a task. */
+  /** Whether it is time for a task. A person may skip our own pauses, but not one that the server asked for. */
   mayDo(task: Task): boolean {
+    if (!isDue(this.capture, "any")) {
+      const row = this.capture.rows.schedule.get("any");
+      if (row && this.isForced) this.stopped ??= `${row.reason}; not before ${isoInstant(row.nextAt)}`;
+      return false;
+    }
     const failures = this.capture.rows.schedule.get(task)?.failures ?? 0;
     return isDue(this.capture, task) || (this.isForced && failures > 0);
   }
@@ -103,6 +108,7 @@ export class Exchange {
     } else if (answer.kind === "later") {
       this.stopped = answer.reason;
       this.retryInMs = putOff(capture, "server", answer.reason, answer.afterMs);
+      notBefore(capture, "any", answer.afterMs ?? 0, answer.reason);
     } else if (movedToOf(answer) !== undefined) {
       this.stopped = answer.reason;
       this.movedTo = movedToOf(answer);

@@ -87,6 +87,31 @@ describe("a server that cannot take it now", () => {
   );
 });
 
+it("a person waits, too, where the server said for how long, and is told until when", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.server.fault("telemetryIngest", 429, 1, { retryAfter: 90 });
+  const until = new Date(a.server.clock.now() + 90_000).toISOString();
+  expect((await a.pass()).stopped).toContain("Too many requests");
+  const before = a.server.asked.length;
+  a.advance(89_999);
+  a.work("s1", 2, 2);
+  expect(await a.pass()).toMatchObject({ stopped: expect.stringContaining(`not before ${until}`) });
+  expect(a.server.asked).toHaveLength(before);
+  a.advance(1);
+  expect(await a.pass()).toMatchObject({ stopped: undefined });
+  expectAgreement(a);
+});
+
+it("a person need not wait for a pause that the server did not ask for", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.server.fault("telemetryIngest", 500);
+  expect((await a.pass()).stopped).toBeTypeOf("string");
+  expect(await a.pass()).toMatchObject({ stopped: undefined });
+  expectAgreement(a);
+});
+
 describe("a batch", () => {
   const html = { "content-type": "text/html" };
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
 import { type Credentials, readCredentials, writeCredentials } from "../../src/capture/state.ts";
-import { DAY_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 import { makeRepository } from "../support/turns.ts";
 
@@ -136,6 +136,7 @@ describe("a server that was restored from an older backup", () => {
     a.work("s1", 3);
     await a.server.fault("agentTracesIngest", 503);
     await a.pass();
+    a.advance(MINUTE_MS);
     expect(heldOf(a.server, deviceOf(a))).toMatchObject({ entries: { length: 9 }, spans: [] });
     await a.server.forgetting(async () => {
       await a.pass();
@@ -212,6 +213,7 @@ describe("a machine that was restored from an older state", () => {
     a.work("s1", 2);
     await a.server.fault("telemetryIngest", 503, 1);
     await a.pass();
+    a.advance(MINUTE_MS);
     await losing(a, async () => {
       await a.pass();
       expectAgreement(a);

@@ -367,6 +367,21 @@ describe("every endpoint with a quota", () => {
     limitRequestStatus: "2/60",
   };
 
+  it.each(
+    withLimits.filter(({ spec }) => spec.limits[0]?.headers === "always").map((one) => [nameOf(one), one] as const),
+  )(
+    "%s says what is left of the quota when it refuses for another reason, too",
+    async (_, { spec: { method, path, limits } }) => {
+      const t = await startInstance({ settings });
+      const refused = await t.call(method, path, method === "POST" ? { json: [] } : {});
+      expect(refused.status).toBe(400);
+      expect(refused.headers.get("ratelimit-limit")).toBe("2");
+      expect(refused.headers.get("ratelimit-remaining")).toBe("1");
+      expect(refused.headers.get("ratelimit-policy")?.split(", ")[0]).toBe(`${limits[0]?.name};q=2;w=60`);
+      expect(refused.headers.get("retry-after")).toBeNull();
+    },
+  );
+
   it.each(withLimits.map((one) => [nameOf(one), one] as const))(
     "%s answers 429 with the quota and the wait, and takes requests again after it",
     async (_, endpoint) => {

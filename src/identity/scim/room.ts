@@ -6,9 +6,6 @@ import { USER_ENDPOINTS } from "./users.ts";
 
 export const scim = room({
   name: "scim",
-  tags: {
-    SCIM: "People and groups, as the directory of an issuer of single sign-on provisions them (RFC 7643, RFC 7644).",
-  },
   endpoints: [...DISCOVERY_ENDPOINTS, ...USER_ENDPOINTS, ...GROUP_ENDPOINTS],
   jobs: [settleJob],
   auditActions: {

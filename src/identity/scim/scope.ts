@@ -23,7 +23,8 @@ export const provisioning = ({ id, name }: Issuer, ip: string | null): Actor => 
 
 /** What all endpoints of SCIM have in common. */
 export const COMMON = {
-  tag: "SCIM",
+  // Directories read what SCIM itself tells of this server (RFC 7644 section 4), and no client of the API calls it.
+  tag: null,
   auth: scimToken,
   errorShape: "scim",
   media: SCIM_MEDIA,

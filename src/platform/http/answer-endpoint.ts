@@ -114,7 +114,7 @@ export class EndpointSteps implements Steps {
   }
 
   async handle(): Promise<Response> {
-    const { core, event, drawn, ip, header } = this.#exchange;
+    const { core, event, ip, header } = this.#exchange;
     const { spec, handle } = this.#endpoint;
     const params = spec.path.includes(":") ? getRouterParams(event, { decode: true }) : {};
     const call: Call = {
@@ -133,8 +133,7 @@ export class EndpointSteps implements Steps {
     if (this.#options.checkReplies && reply.status === okStatus) v.parse(schemaOf(spec, reply), reply.body);
     // A reply's own header takes the place of its endpoint's.
     const headers: HeaderList = "cache-control" in reply.headers ? [] : [["cache-control", spec.cache ?? "no-store"]];
-    if (drawn.some(({ limit }) => limit.headers === "always"))
-      headers.push(...rateHeaders(drawn, spec.limits, core.config));
+    headers.push(...this.#rateHeaders(false));
     for (const [name, text] of Object.entries(reply.headers)) headers.push([name, text]);
     // A streamed body is not begun for HEAD.
     const unread = event.req.method === "HEAD" && typeof reply.content !== "string";
@@ -143,14 +142,21 @@ export class EndpointSteps implements Steps {
   }
 
   explain(error: unknown): Response {
-    const { bearer, core, drawn } = this.#exchange;
+    const { bearer } = this.#exchange;
     const { row, details } = error instanceof Problem ? error : this.#unforeseen(error);
     const fault = faultOf(this.#endpoint, row);
     this.#fault = fault.name;
-    const headers: HeaderList = fault.status === 429 ? rateHeaders(drawn, this.limits, core.config) : [];
+    const headers = this.#rateHeaders(fault.status === 429);
     if (row === tooSlow) headers.push(["connection", "close"]);
     const inProtobuf = isProtobuf(this.#exchange.header("content-type"));
     return respondFault(fault, details, { sentToken: bearer !== undefined, headers, inProtobuf });
+  }
+
+  /** What is left of the limits drawn on: on a refusal by one of them, and on every reply where the endpoint wants that. */
+  #rateHeaders(isLimited: boolean): HeaderList {
+    const { core, drawn } = this.#exchange;
+    const isShown = isLimited || drawn.some(({ limit }) => limit.headers === "always");
+    return isShown ? rateHeaders(drawn, this.limits, core.config) : [];
   }
 
   #unforeseen(error: unknown): Problem {

@@ -87,8 +87,8 @@ export interface EndpointSpec<
   readonly wellKnown?: boolean;
   /** One line for the documents. */
   readonly summary: string;
-  /** The group that it stands in: one that a room declares. */
-  readonly tag: string;
+  /** The group of the API's document that it stands in, one that a room declares; null where it is no part of the public contract. */
+  readonly tag: string | null;
   /** Whose credential it demands. */
   readonly auth: "none" | Credential<P>;
   readonly query?: Q;

@@ -13,6 +13,7 @@ import {
 } from "./faults.ts";
 import { isOpenObject, WHOLE } from "./fields.ts";
 import { PROTOBUF } from "./media.ts";
+import { API_VERSION, HEADERS, header, RATE, VERSION } from "./openapi-headers.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
 type Json = Record<string, unknown>;
@@ -54,36 +55,6 @@ export function schemaOf(schema: Schema): JsonSchema {
   return rest;
 }
 
-const rateHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
-/** Named, so that generators name it once: they would call it by the parameter, and by the header. */
-const API_VERSION = { $ref: "#/components/schemas/ApiVersion" };
-
-const HEADERS = {
-  ServiceApiVersion: { description: "The API version that served the request.", schema: API_VERSION },
-  RateLimitLimit: rateHeader("Requests of the quota nearest exhaustion."),
-  RateLimitRemaining: rateHeader("Requests left in it."),
-  RateLimitReset: rateHeader("Seconds until it is whole again."),
-  RateLimitPolicy: {
-    description: "Every quota, as `<name>;q=<quota>;w=<window seconds>`.",
-    schema: { type: "string" },
-  },
-  RetryAfter: { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 1 } },
-  WwwAuthenticate: {
-    description: 'Bearer; with error="invalid_token" when a token was sent.',
-    schema: { type: "string" },
-  },
-  ETag: { description: "Entity tag for If-None-Match.", schema: { type: "string" } },
-};
-
-const header = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` });
-const VERSION = { "Service-Api-Version": header("ServiceApiVersion") };
-const RATE = {
-  "RateLimit-Limit": header("RateLimitLimit"),
-  "RateLimit-Remaining": header("RateLimitRemaining"),
-  "RateLimit-Reset": header("RateLimitReset"),
-  "RateLimit-Policy": header("RateLimitPolicy"),
-};
-
 /** Additional members of a refusal in each shape, for the examples. */
 const EXAMPLE_MEMBERS: Partial<Record<Shape, Readonly<Record<string, unknown>>>> = {
   tierGate: { entitled: ["team", "enterprise"] },
@@ -96,14 +67,17 @@ function faultExample(fault: Fault): Json {
   return { summary: fault.code, description: fault.message, value: faultBody(fault, members ? { members } : {}) };
 }
 
-/** One response object for all faults of a status. @param inProtobuf whether refusals of Protocol Buffers are in that format, too */
-function faultResponse(status: number, faults: readonly Fault[], inProtobuf: boolean): Json {
+/** Whether every reply says what is left of the quotas. */
+const tellsQuotas = ({ limits }: Endpoint["spec"]) => limits.some(({ headers }) => headers === "always");
+
+/** One response object for all faults of a status. */
+function faultResponse(status: number, faults: readonly Fault[], spec: Endpoint["spec"]): Json {
   return {
     description: faults.map((fault) => (fault.message.endsWith(".") ? fault.message : `${fault.message}.`)).join(" "),
     headers: {
       ...VERSION,
       ...(status === 401 ? { "WWW-Authenticate": header("WwwAuthenticate") } : {}),
-      ...(status === 429 ? RATE : {}),
+      ...(status === 429 || tellsQuotas(spec) ? RATE : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
     },
     content: {
@@ -113,7 +87,8 @@ function faultResponse(status: number, faults: readonly Fault[], inProtobuf: boo
           faultContent(group),
         ]),
       ),
-      ...(inProtobuf && faults.some(({ shape }) => shape === "rpcStatus")
+      // Refusals of Protocol Buffers are in that format, too.
+      ...(spec.body?.protobuf && faults.some(({ shape }) => shape === "rpcStatus")
         ? { [PROTOBUF]: { schema: { $ref: `#/components/schemas/${SHAPE_NAMES.rpcStatus}` } } }
         : {}),
     },
@@ -131,10 +106,13 @@ function faultContent(faults: readonly Fault[]): Json {
 
 function successResponse(endpoint: Endpoint): Json {
   const { spec } = endpoint;
-  const always = spec.limits.some((limit) => limit.headers === "always");
   return {
     description: STATUS_CODES[spec.okStatus ?? 200],
-    headers: { ...VERSION, ...(isConditional(endpoint) ? { ETag: header("ETag") } : {}), ...(always ? RATE : {}) },
+    headers: {
+      ...VERSION,
+      ...(isConditional(endpoint) ? { ETag: header("ETag") } : {}),
+      ...(tellsQuotas(spec) ? RATE : {}),
+    },
     ...(spec.okStatus === 204 ? {} : { content: successContent(endpoint) }),
   };
 }
@@ -188,7 +166,7 @@ function operation(endpoint: Endpoint): Json {
   }
   for (const [status, faults] of Map.groupBy(faultsOf(endpoint), (fault) => fault.status)) {
     // A status can be both a fault and a declared reply (503 of the health check): the declared one is the more precise.
-    responses[status] ??= faultResponse(status, faults, spec.body?.protobuf === true);
+    responses[status] ??= faultResponse(status, faults, spec);
   }
   return {
     operationId: spec.id,
@@ -241,8 +219,9 @@ export interface Described {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The OpenAPI 3.1 document of the endpoints given. @param baseUrl the public address, for `servers` */
-export function openApiDocument({ endpoints, tags }: Described, baseUrl: string): OpenApiDocument {
+/** The OpenAPI 3.1 document of those endpoints that the public contract has. @param baseUrl the public address, for `servers` */
+export function openApiDocument({ endpoints: all, tags }: Described, baseUrl: string): OpenApiDocument {
+  const endpoints = all.filter(({ spec }) => spec.tag !== null);
   const schemas: Record<string, unknown> = { ApiVersion: { type: "string", enum: SERVED_VERSIONS } };
   const used = new Set(endpoints.flatMap((endpoint) => faultsOf(endpoint).map((fault) => fault.shape)));
   for (const shape of used) schemas[SHAPE_NAMES[shape]] = schemaOf(SHAPE_SCHEMAS[shape] as Schema);
@@ -273,7 +252,10 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(endpoints.map(({ spec }) => spec.tag))].map((name) => ({ name, description: tags[name] })),
+    tags: [...new Set(endpoints.map(({ spec }) => spec.tag as string))].map((name) => ({
+      name,
+      description: tags[name],
+    })),
     paths,
     components: {
       schemas,

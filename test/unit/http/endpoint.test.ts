@@ -53,7 +53,7 @@ describe("an endpoint", () => {
     const reply = await ask("/things/a%20b/parts/%C3%A9");
     expect([reply.status, await reply.json()]).toEqual([200, { name: "a b", part: "é" }]);
     expect(
-      openApiDocument({ endpoints: [named], tags: { [named.spec.tag]: "" } }, "http://localhost").paths,
+      openApiDocument({ endpoints: [named], tags: { [named.spec.tag as string]: "" } }, "http://localhost").paths,
     ).toMatchObject({
       "/things/{name}/parts/{part}": {
         get: {

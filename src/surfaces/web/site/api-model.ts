@@ -86,7 +86,6 @@ const KEPT_IN: Readonly<Record<string, string>> = {
   cliToken: "$CLI_TOKEN",
   readToken: "$READ_TOKEN",
   apiToken: "$API_TOKEN",
-  scimToken: "$SCIM_TOKEN",
 };
 const indented = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value, null, 2));
 

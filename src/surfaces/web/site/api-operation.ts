@@ -15,7 +15,6 @@ const NEEDS: Readonly<Record<string, string>> = {
   cliToken: "a CLI access token",
   readToken: "a personal read token",
   apiToken: "an API token",
-  scimToken: "a SCIM token",
 };
 const needs = (auth: string | undefined) => (auth === undefined ? "no credential" : (NEEDS[auth] ?? auth));
 

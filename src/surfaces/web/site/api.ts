@@ -26,7 +26,6 @@ const SCHEME_TITLES: Readonly<Record<string, string>> = {
   cliToken: "CLI token",
   readToken: "Read token",
   apiToken: "API token",
-  scimToken: "SCIM token",
 };
 /** What people call a credential of the document. */
 const schemeTitle = (name: string): string => SCHEME_TITLES[name] ?? name;
