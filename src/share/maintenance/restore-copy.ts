@@ -131,7 +131,7 @@ async function requireSigningKey(copy: Core, pem: string | undefined): Promise<v
 }
 
 const originOf = (copy: Core): string | undefined => {
-  const last = epochs(copy).at(-1);
+  const last = epochs(copy).findLast(({ holds }) => holds);
   return last && (JSON.parse(last.text) as { origin: string }).origin;
 };
 

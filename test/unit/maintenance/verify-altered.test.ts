@@ -60,6 +60,16 @@ it("finds a stored hash of 256 leaves that is not theirs", async () => {
   expect(faults()).toEqual([[256, "the subtree that it ends was altered"]]);
 });
 
+it("tells of an epoch that no server opened, after which no command would know the log's name", async () => {
+  const { core } = (await startInstance()).instance;
+  const last = core.store.db.prepare("SELECT max(n) FROM log_leaves").pluck().get() as number;
+  for (const data of ["{}", "{"]) {
+    core.store.db.prepare("DELETE FROM log_epochs WHERE leaf > ?").run(last);
+    core.store.db.prepare("INSERT INTO log_epochs (leaf, data) VALUES (?, ?)").run(last + 1, data);
+    expect(ledgerFaults(core)).toMatchObject([{ deliveryId: last + 1, kind: "epoch", problem: "chain" }]);
+  }
+});
+
 it("goes on past an import that somebody altered", async () => {
   const { core } = (await startInstance()).instance;
   core.store.db.pragma("foreign_keys = OFF");
