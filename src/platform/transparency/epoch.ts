@@ -23,9 +23,15 @@ export interface Epoch {
   readonly key?: string;
 }
 
+/** The rows of epochs, oldest first; none in a database from before there was a tree. */
+function stored(core: Core): { readonly leaf: number; readonly data: string }[] {
+  const { hasTree, epochs } = rows(core.store);
+  return hasTree ? epochs.all() : [];
+}
+
 /** The epoch that is current; undefined before a server started on this database. */
 export function currentEpoch(core: Core): Epoch | undefined {
-  const row = rows(core.store).epoch.get();
+  const row = stored(core).at(-1);
   return row && (JSON.parse(row.data) as Epoch);
 }
 
@@ -37,8 +43,7 @@ export const epochText = (epoch: Epoch): string => JSON.stringify({ v: 2, kind: 
  * that of the text; unreadable data has the text of an empty object.
  */
 export function epochs(core: Core): { readonly leaf: number; readonly text: string; readonly holds: boolean }[] {
-  const { hasTree, epochs } = rows(core.store);
-  return (hasTree ? epochs.all() : []).map(({ leaf, data }) => {
+  return stored(core).map(({ leaf, data }) => {
     const epoch = parseJson(data);
     const text = isObject(epoch) ? epochText(epoch as unknown as Epoch) : "{}";
     return { leaf, text, holds: isLeaf(core, leaf, text) };

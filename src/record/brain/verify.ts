@@ -40,7 +40,7 @@ export const brainDeliveries: DeliveryKind = {
       const digest = () => snapshotDigest(manifestDigest(files), version, accepted === 1);
       const isGap = delivery.flagged === "gap";
       if (!isAsDelivered(core, delivery, texts, digest) || isGap !== (gap === 1))
-        report(deliveryId, "content", `snapshot ${id} is not as delivered`);
+        report(deliveryId, "content", `snapshot ${id} was altered`);
       const isOwn = fits !== 0 && snapshot.teamId === teamId && snapshot.deviceId === deviceId;
       if (!isOwn || snapshot.repoKey !== repoKey)
         report(deliveryId, "owner", `snapshot ${id} is not of its team, device and repository`);

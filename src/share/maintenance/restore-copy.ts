@@ -10,7 +10,7 @@ import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote } from "../../kit/transparency/note.ts";
 import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, openFile, removeDatabase } from "../../platform/store/store.ts";
-import { epochs, ledgerKeys } from "../../platform/transparency/transparency.ts";
+import { currentEpoch, ledgerKeys } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
 import { COPYING, type FileBeside, findLost, type Lost, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
 
@@ -54,7 +54,7 @@ export async function restoreCopy(
     // Missing keys are reported before the long inspection of the copy. When the copy is so damaged that even this fails, the inspection says how.
     const { keys, origin } = await withCopy(parts, incoming, async (copy) => ({
       keys: await keysFor(copy, directory, given),
-      origin: originOf(copy),
+      origin: currentEpoch(copy)?.origin,
     })).catch(async (error: unknown) => {
       if (!(error instanceof Problem)) await inspectCopy(parts, incoming, steps);
       throw error;
@@ -129,11 +129,6 @@ async function requireSigningKey(copy: Core, pem: string | undefined): Promise<v
   const { kid } = await readSigningKey(pem);
   if (kid !== active.kid) fail(invalid, `the signing key is another (${kid}) than the database's, ${active.kid}`);
 }
-
-const originOf = (copy: Core): string | undefined => {
-  const last = epochs(copy).findLast(({ holds }) => holds);
-  return last && (JSON.parse(last.text) as { origin: string }).origin;
-};
 
 /** How many leaves were signed last in a directory, by what lies there; undefined where that is of another log. */
 function signedSize(directory: string, origin: string | undefined): number | undefined {

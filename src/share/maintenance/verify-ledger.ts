@@ -48,6 +48,8 @@ export interface LedgerReport {
    * newest delivery and its chain.
    */
   readonly head: LedgerHead | null;
+  /** The size that the checkpoint beside the database signs; null where none is of this log: the newest leaves may have been cut off. */
+  readonly signed: number | null;
   /** How many of them something was erased of. */
   readonly erased: number;
   readonly faults: readonly LedgerFault[];
@@ -93,6 +95,7 @@ interface Known {
 
 function walk(core: Core, known: Known, onProgress: (share: number) => void): LedgerReport {
   const { anchor } = known;
+  const signed = known.signed?.size ?? null;
   const faults = new Faults();
   const claimed = new Set<number>();
   const erasures = hasTree(core) ? walkEvents(core, faults, claimed, false) : undefined;
@@ -101,14 +104,14 @@ function walk(core: Core, known: Known, onProgress: (share: number) => void): Le
   );
   if (!erasures) {
     if (anchor && !anchored) faults.report(noted(anchor, "there is no such delivery any more"));
-    return { deliveries, erased, head: chain, faults: faults.all(core) };
+    return { deliveries, erased, head: chain, signed, faults: faults.all(core) };
   }
   for (const { leaf, holds } of epochs(core)) {
     claimed.add(leaf);
-    if (!holds) faults.report({ deliveryId: leaf, kind: "epoch", problem: "chain", detail: "no server opened it" });
+    if (!holds) faults.report({ deliveryId: leaf, kind: "epoch", problem: "chain", detail: "it was forged" });
   }
   const head = compareTree(core, anchored ? { ...known, anchor: undefined } : known, faults, claimed);
-  return { deliveries, erased, head, faults: faults.all(core) };
+  return { deliveries, erased, head, signed, faults: faults.all(core) };
 }
 
 /**
