@@ -99,22 +99,25 @@ export interface LedgerStep {
   readonly chained: boolean;
   /** The chain's hash up to it; null for a delivery that was never chained. */
   readonly chainSha256: Buffer | null;
-  /** Whether its device is another team's. */
+  /** Whether its device is gone, or another team's. */
   readonly foreign: boolean;
+  /** Whether it is the newest of its device, kind and repository, and no stream says so: the next would not follow it. */
+  readonly astray: boolean;
 }
 
 /** Walks the deliveries oldest first. @param hasTree false for a database from before there was a tree */
 export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep> {
   const deviceOf = deviceFinder(core);
+  const sql = rows(core.store);
+  const astray = new Set(sql.streamsAstray.all());
   let previous: Buffer = GENESIS;
   let expected = 1;
-  for (const row of rows(core.store).all.iterate()) {
+  for (const row of sql.all.iterate()) {
     const { chainSha256 } = row;
     const isLeaf = !hasTree || sameDigest(findLeaf(core, row.id) ?? GENESIS, leafOf(row));
     const holds = !chainSha256 || isChained(row, previous, expected);
-    const device = deviceOf(row.deviceId);
-    const foreign = device !== undefined && device.teamId !== row.teamId;
-    yield { row, chained: isLeaf && holds, chainSha256, foreign };
+    const foreign = deviceOf(row.deviceId)?.teamId !== row.teamId;
+    yield { row, chained: isLeaf && holds, chainSha256, foreign, astray: astray.has(row.id) };
     if (row.movedFrom === null) previous = chainSha256 ?? previous;
     expected = row.id + 1;
   }

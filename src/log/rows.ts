@@ -214,6 +214,15 @@ export const rows = statements((db, has) => {
         `SELECT 1 FROM deliveries WHERE ${has("deliveries", "erased_by") ? "erased_by IS NOT NULL" : "0"} AND kind = ? AND device_id = ? AND repo_key = ? LIMIT 1`,
       )
       .pluck(),
+    // A walk of the table: the newest delivery of each device, kind and repository, where no stream says that it is.
+    streamsAstray: db
+      .prepare<[], number>(
+        has("delivery_streams", "id")
+          ? `SELECT max(id), device_id, kind, repo_key FROM deliveries GROUP BY 2, 3, 4
+             EXCEPT SELECT last, device_id, kind, repo_key FROM delivery_streams`
+          : "SELECT 0 WHERE 0",
+      )
+      .pluck(),
     // A walk of the table.
     all: db.prepare<[], DeliveryRow>(`SELECT ${WHOLE} FROM deliveries ORDER BY id`),
   };

@@ -320,6 +320,33 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     ],
   ],
   [
+    "a device's row taken out",
+    "DELETE FROM devices WHERE id = (SELECT device_id FROM deliveries WHERE id = #5)",
+    [
+      [5, "owner"],
+      [11, "owner"],
+      [15, "owner"],
+    ],
+  ],
+  [
+    "the next delivery of a stream, to follow an older one",
+    "UPDATE delivery_streams SET last = #1 WHERE last = #17",
+    [[17, "newest"]],
+  ],
+  [
+    "deliveries of a stream, to go on as another device's",
+    `UPDATE delivery_streams SET device_id = ${ofDevice("eve")} WHERE last = #3`,
+    [[3, "newest"]],
+  ],
+  ["a stream of deliveries taken out", "DELETE FROM delivery_streams WHERE last = #3", [[3, "newest"]]],
+  ["a brain's gap, not shown", "UPDATE brain_snapshots SET gap = 1 WHERE delivery_id = #9", [[9, "content"]]],
+  [
+    "a brain's file, shown as withheld",
+    `UPDATE brain_blobs SET withheld_sha256 = zeroblob(32)
+     WHERE id = (SELECT entries ->> '$[0][1]' FROM brain_manifests WHERE id = (SELECT manifest_id FROM brain_snapshots WHERE delivery_id = #10))`,
+    [[10, "content"]],
+  ],
+  [
     "a device given to another team",
     `UPDATE devices SET team_id = (SELECT team_id FROM deliveries WHERE id = #1) WHERE id = ${ofDevice("eve")}`,
     [
@@ -415,6 +442,7 @@ it("an event of the audit that was altered or taken out is named, and so is a lo
     `${tables.map((table) => `DELETE FROM ${table}`).join(";")}; DELETE FROM telemetry_entries WHERE delivery_id > ${first};
      DELETE FROM telemetry_streams WHERE id <> 1; UPDATE telemetry_streams SET max_seq = 3;
      DELETE FROM brain_currents; DELETE FROM brain_streams; DELETE FROM deliveries WHERE id > ${first};
+     DELETE FROM delivery_streams WHERE id <> 1; UPDATE delivery_streams SET last = ${first};
      DELETE FROM log_leaves WHERE n > ${first}`,
   );
   expect(cut).toMatchObject([

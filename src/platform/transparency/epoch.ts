@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { parseJson } from "../../formats/values.ts";
 import { isObject } from "../../kit/json.ts";
+import { isLeaf } from "./leaves.ts";
 import { rows } from "./rows.ts";
 
 /**
@@ -22,9 +23,15 @@ export interface Epoch {
   readonly key?: string;
 }
 
+/** The rows of epochs, oldest first; none in a database from before there was a tree. */
+function stored(core: Core): { readonly leaf: number; readonly data: string }[] {
+  const { hasTree, epochs } = rows(core.store);
+  return hasTree ? epochs.all() : [];
+}
+
 /** The epoch that is current; undefined before a server started on this database. */
 export function currentEpoch(core: Core): Epoch | undefined {
-  const row = rows(core.store).epoch.get();
+  const row = stored(core).at(-1);
   return row && (JSON.parse(row.data) as Epoch);
 }
 
@@ -32,13 +39,13 @@ export function currentEpoch(core: Core): Epoch | undefined {
 export const epochText = (epoch: Epoch): string => JSON.stringify({ v: 2, kind: "epoch", ...epoch });
 
 /**
- * All epochs with the numbers of their leaves, oldest first; none in a database from before there was a tree. A row whose data is
- * unreadable is left out; its leaf shows that it was altered.
+ * All epochs with the numbers of their leaves, oldest first; none in a database from before there was a tree. `holds` where the leaf is
+ * that of the text; unreadable data has the text of an empty object.
  */
-export function epochs(core: Core): { readonly leaf: number; readonly text: string }[] {
-  const { hasTree, epochs } = rows(core.store);
-  return (hasTree ? epochs.all() : []).flatMap(({ leaf, data }) => {
+export function epochs(core: Core): { readonly leaf: number; readonly text: string; readonly holds: boolean }[] {
+  return stored(core).map(({ leaf, data }) => {
     const epoch = parseJson(data);
-    return isObject(epoch) ? [{ leaf, text: epochText(epoch as unknown as Epoch) }] : [];
+    const text = isObject(epoch) ? epochText(epoch as unknown as Epoch) : "{}";
+    return { leaf, text, holds: isLeaf(core, leaf, text) };
   });
 }

@@ -55,7 +55,7 @@ export const ledgerKeys = {
    * @param pem the private key; undefined when there is none
    */
   problemOf(core: Core, pem: string | undefined): string | undefined {
-    const last = epochs(core).at(-1);
+    const last = epochs(core).findLast(({ holds }) => holds);
     if (!last) return undefined;
     if (pem === undefined) return "is missing";
     const { name, key } = JSON.parse(last.text) as Epoch;

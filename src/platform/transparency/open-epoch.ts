@@ -8,7 +8,7 @@ import { conflict, fail, Problem } from "../../kit/problem.ts";
 import { type Checkpoint, openCheckpoint } from "../../kit/transparency/checkpoint.ts";
 import { vkeyOf } from "../../kit/transparency/note.ts";
 import { BESIDE } from "../store/store.ts";
-import { currentEpoch, type Epoch, epochText } from "./epoch.ts";
+import { currentEpoch, type Epoch, epochs, epochText } from "./epoch.ts";
 import { appendLeaf, leafCount } from "./leaves.ts";
 import { hasLedgerKey, ledgerSigner } from "./ledger-key.ts";
 import { rows } from "./rows.ts";
@@ -61,18 +61,10 @@ async function openEpoch(core: Core, last: Epoch | undefined): Promise<void> {
     });
 }
 
-/** The name of the log in the current epoch; undefined when its row was altered, which its leaf shows. */
-function originHeld(core: Core): string | undefined {
-  try {
-    return currentEpoch(core)?.origin;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The last signed checkpoint, from the file beside the database; undefined when it is of another epoch, or not ours. */
 export function signedBeside(core: Core): Checkpoint | undefined {
-  const origin = originHeld(core);
+  // Not `currentEpoch`: somebody may have made its row unreadable.
+  const { origin } = JSON.parse(epochs(core).at(-1)?.text ?? "{}") as Partial<Epoch>;
   const path = checkpointFile(core);
   if (origin === undefined || !existsSync(path) || !hasLedgerKey(core)) return undefined;
   try {

@@ -17,7 +17,6 @@ export const rows = statements((db, has) => ({
   all: db.prepare<[], LeafRow>("SELECT n, sha256 FROM log_leaves ORDER BY n"),
   subtrees: db.prepare<[], LeafRow>("SELECT n, sha256 FROM log_subtrees ORDER BY n"),
   insertSubtree: db.prepare<[number, Buffer]>("INSERT OR IGNORE INTO log_subtrees (n, sha256) VALUES (?, ?)"),
-  epoch: db.prepare<[], { leaf: number; data: string }>("SELECT leaf, data FROM log_epochs ORDER BY leaf DESC LIMIT 1"),
   epochs: db.prepare<[], { leaf: number; data: string }>("SELECT leaf, data FROM log_epochs ORDER BY leaf"),
   // All by the primary keys; a database of an older program has none of them.
   imports: db.prepare<[], { leaf: number; data: string }>(

@@ -46,7 +46,8 @@ type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;
 /** The digest that a blob's address must equal. For a withheld blob that holds content all the same, it is one that cannot. */
 function digestOfBlob(core: Core, blob: Blob): Buffer {
   const content = contentOf(core, blob);
-  return blob.withheldSha256 && content === "" ? withheldDigest(blob.withheldSha256, blob.bytes) : sha256(content);
+  if (!blob.withheldSha256) return sha256(content);
+  return content === "" ? withheldDigest(blob.withheldSha256, blob.bytes) : Buffer.alloc(0);
 }
 
 /** The texts of a snapshot's items by their places, and its delivery; undefined where there is no such snapshot. */

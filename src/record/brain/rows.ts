@@ -21,6 +21,7 @@ export interface StoredSnapshotRow {
   readonly deliveryId: number;
   readonly version: number;
   readonly accepted: number;
+  readonly gap: number;
   readonly teamId: string;
   readonly repoKey: string;
   readonly entries: string | null;
@@ -30,7 +31,7 @@ export interface StoredSnapshotRow {
   readonly fits: number | null;
 }
 
-const STORED_SNAPSHOT = `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.accepted, s.team_id AS teamId, s.repo_key AS repoKey, m.entries,
+const STORED_SNAPSHOT = `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.accepted, s.gap, s.team_id AS teamId, s.repo_key AS repoKey, m.entries,
     t.device_id AS deviceId, t.team_id = s.team_id AND t.repo_key = s.repo_key AND m.team_id = s.team_id AS fits
   FROM brain_snapshots s LEFT JOIN brain_streams t ON t.id = s.stream_id LEFT JOIN brain_manifests m ON m.id = s.manifest_id`;
 

@@ -34,12 +34,13 @@ export const brainDeliveries: DeliveryKind = {
         return;
       }
       if (!snapshot) return report(deliveryId, "content", "its snapshot is gone");
-      const { id, fits, version, accepted } = snapshot;
+      const { id, fits, version, accepted, gap } = snapshot;
       const files = filesOf(snapshot) ?? [];
       const texts = new Map(snapshotTexts(files, version, accepted === 1).map((text, i) => [i + 1, text]));
       const digest = () => snapshotDigest(manifestDigest(files), version, accepted === 1);
-      if (!isAsDelivered(core, delivery, texts, digest))
-        report(deliveryId, "content", `the files of snapshot ${id} are not those that were delivered`);
+      const isGap = delivery.flagged === "gap";
+      if (!isAsDelivered(core, delivery, texts, digest) || isGap !== (gap === 1))
+        report(deliveryId, "content", `snapshot ${id} was altered`);
       const isOwn = fits !== 0 && snapshot.teamId === teamId && snapshot.deviceId === deviceId;
       if (!isOwn || snapshot.repoKey !== repoKey)
         report(deliveryId, "owner", `snapshot ${id} is not of its team, device and repository`);

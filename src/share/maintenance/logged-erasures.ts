@@ -9,7 +9,7 @@ import {
   NAMES_ERASED,
   NOTHING_ERASED,
 } from "../../platform/audit/audit.ts";
-import { epochs, findLeaf, isLeaf } from "../../platform/transparency/transparency.ts";
+import { epochs, findLeaf } from "../../platform/transparency/transparency.ts";
 import { notedErasure } from "../erasure/erasure.ts";
 import { Arrivals } from "./arrivals.ts";
 
@@ -252,8 +252,8 @@ export class LoggedErasures {
 
 /** The leaf from which on epochs say that erasures state what they do; infinite where none does. */
 function statedFrom(core: Core): number {
-  const stated = epochs(core).find(({ text }) => (JSON.parse(text) as { erasures?: string }).erasures === "stated");
-  return stated && isLeaf(core, stated.leaf, stated.text) ? stated.leaf : Number.POSITIVE_INFINITY;
+  const stated = epochs(core).find(({ text }) => text.includes('"erasures":"stated"'));
+  return stated?.holds ? stated.leaf : Number.POSITIVE_INFINITY;
 }
 
 /** `telemetry 30 days, audit 400 days`, as retention gives its reason. */

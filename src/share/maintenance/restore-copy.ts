@@ -11,7 +11,7 @@ import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote } from "../../kit/transparency/note.ts";
 import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, databasePath, openFile, removeDatabase } from "../../platform/store/store.ts";
-import { epochs, hasTree, ledgerKeys, treeHead } from "../../platform/transparency/transparency.ts";
+import { currentEpoch, hasTree, ledgerKeys, treeHead } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
 import { findLost, type Lost } from "./lost.ts";
 import { COPYING, type FileBeside, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
@@ -56,7 +56,7 @@ export async function restoreCopy(
     // Missing keys are reported before the long inspection of the copy. When the copy is so damaged that even this fails, the inspection says how.
     const { keys, origin } = await withCopy(parts, incoming, async (copy) => ({
       keys: await keysFor(copy, directory, given),
-      origin: originOf(copy),
+      origin: currentEpoch(copy)?.origin,
     })).catch(async (error: unknown) => {
       if (!(error instanceof Problem)) await inspectCopy(parts, incoming, steps);
       throw error;
@@ -132,11 +132,6 @@ async function requireSigningKey(copy: Core, pem: string | undefined): Promise<v
   if (kid !== active.kid) fail(invalid, `the signing key is another (${kid}) than the database's, ${active.kid}`);
 }
 
-const originOf = (copy: Core): string | undefined => {
-  const last = epochs(copy).at(-1);
-  return last && (JSON.parse(last.text) as { origin: string }).origin;
-};
-
 /** What tells nothing: it is of another log, damaged or not there. */
 const UNKNOWN = -1;
 
@@ -156,6 +151,6 @@ function signedSize(directory: string, origin: string | undefined): number {
 /** How many leaves the database has that is replaced: more than were signed, where nobody asked for a receipt at the end. */
 function storedSize(parts: Parts, directory: string, origin: string | undefined): Promise<number> {
   return withCopy(parts, databasePath(directory), (there) =>
-    hasTree(there) && originOf(there) === origin ? treeHead(there).size : UNKNOWN,
+    hasTree(there) && currentEpoch(there)?.origin === origin ? treeHead(there).size : UNKNOWN,
   ).catch(() => UNKNOWN);
 }

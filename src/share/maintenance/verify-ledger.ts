@@ -48,6 +48,8 @@ export interface LedgerReport {
    * newest delivery and its chain.
    */
   readonly head: LedgerHead | null;
+  /** The size that the checkpoint beside the database signs; null where none is of this log: the newest leaves may have been cut off. */
+  readonly signed: number | null;
   /** How many of them something was erased of. */
   readonly erased: number;
   readonly faults: readonly LedgerFault[];
@@ -93,6 +95,7 @@ interface Known {
 
 function walk(core: Core, known: Known, onProgress: (share: number) => void): LedgerReport {
   const { anchor } = known;
+  const signed = known.signed?.size ?? null;
   const faults = new Faults();
   const claimed = new Set<number>();
   const erasures = hasTree(core) ? walkEvents(core, faults, claimed, false) : undefined;
@@ -101,11 +104,14 @@ function walk(core: Core, known: Known, onProgress: (share: number) => void): Le
   );
   if (!erasures) {
     if (anchor && !anchored) faults.report(noted(anchor, "there is no such delivery any more"));
-    return { deliveries, erased, head: chain, faults: faults.all(core) };
+    return { deliveries, erased, head: chain, signed, faults: faults.all(core) };
   }
-  for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
+  for (const { leaf, holds } of epochs(core)) {
+    claimed.add(leaf);
+    if (!holds) faults.report({ deliveryId: leaf, kind: "epoch", problem: "chain", detail: "it was forged" });
+  }
   const head = compareTree(core, anchored ? { ...known, anchor: undefined } : known, faults, claimed);
-  return { deliveries, erased, head, faults: faults.all(core) };
+  return { deliveries, erased, head, signed, faults: faults.all(core) };
 }
 
 /**
@@ -255,14 +261,15 @@ function* wrongOf(
   erasures: LoggedErasures | undefined,
   step: LedgerStep,
 ): Generator<Pick<Finding, "problem" | "detail">> {
-  const { chained, foreign, row } = step;
+  const { chained, foreign, astray, row } = step;
   if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
   if (erasures?.isNoArrival(row))
     yield { problem: "chain", detail: "it claims to come from another log, but no import brought it" };
   const isNoted = row.erasedBy === null || notedErasure(core, row.erasedBy) !== undefined;
   const unbacked = erasures ? erasures.atDelivery(row) : isNoted ? undefined : NO_ERASURE;
   if (unbacked) yield { problem: "erasure", detail: unbacked };
-  if (foreign) yield { problem: "owner", detail: "its device is another team's" };
+  if (foreign) yield { problem: "owner", detail: "its device is not its team's" };
+  if (astray) yield { problem: "newest", detail: "no stream ends with it" };
 }
 
 /** One for each delivery and problem, however many rows are concerned. */

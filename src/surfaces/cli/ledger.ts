@@ -43,7 +43,7 @@ function addVerify(ledger: Command, cli: Cli): void {
         const report = verifyLedger(core, options.anchor, output.steps("verifying the ledger"));
         output.result(report, () =>
           report.faults.length === 0
-            ? `${report.deliveries} deliveries verify${report.erased > 0 ? `, something of ${report.erased} was erased` : ""}${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
+            ? `${report.deliveries} deliveries verify${report.erased > 0 ? `, something of ${report.erased} was erased` : ""}${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}${report.signed === null ? "; no checkpoint to compare" : ""}`
             : table(
                 ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
                 report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),

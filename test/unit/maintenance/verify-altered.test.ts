@@ -1,11 +1,14 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { COMMAND_LINE, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
 import { transparency } from "../../../src/platform/transparency/room.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
-import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
+import { command } from "../../support/remote.ts";
 
 const SOMETHING_ELSE = ["'x'", "'{}'", "'[1]'", "'null'", "'-1'"];
 /** Values that are no count and no instant, and one that is rounded when it is read. */
@@ -58,6 +61,38 @@ it("finds a stored hash of 256 leaves that is not theirs", async () => {
   expect(faults()).toEqual([]);
   core.store.db.exec("UPDATE log_subtrees SET sha256 = zeroblob(32)");
   expect(faults()).toEqual([[256, "the subtree that it ends was altered"]]);
+});
+
+it("tells of an epoch that no server opened, after which no command would know the log's name", async () => {
+  const { core } = (await startInstance()).instance;
+  const last = core.store.db.prepare("SELECT max(n) FROM log_leaves").pluck().get() as number;
+  for (const data of ["{}", "{"]) {
+    core.store.db.prepare("DELETE FROM log_epochs WHERE leaf > ?").run(last);
+    core.store.db.prepare("INSERT INTO log_epochs (leaf, data) VALUES (?, ?)").run(last + 1, data);
+    expect(ledgerFaults(core)).toMatchObject([{ deliveryId: last + 1, kind: "epoch", problem: "chain" }]);
+  }
+});
+
+it("says which signed checkpoint was there to compare with, and when there was none", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  await t.device();
+  const verified = () => verifyLedger(core, undefined, () => {});
+  expect(verified()).toMatchObject({ signed: 1, faults: [] });
+  writeFileSync(join(t.directory, "ledger-checkpoint"), "something else");
+  expect(verified()).toMatchObject({ signed: null, faults: [] });
+  await t.close();
+  writeFileSync(join(t.directory, "ledger-checkpoint"), "something else");
+  const { code, stdout } = await command(["ledger", "verify", "--data", t.directory]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/; head \d+:[0-9a-f]{64}; no checkpoint to compare\n$/)]);
+});
+
+it("the doctor names a public half of the signing key that somebody replaced in the database", async () => {
+  const { core } = (await startInstance()).instance;
+  const found = async () => (await examine(core)).find(({ check }) => check === "signing key");
+  expect(await found()).toMatchObject({ status: "ok" });
+  core.store.db.exec("UPDATE signing_keys SET public_pem = 'x'");
+  expect(await found()).toMatchObject({ status: "failed", detail: expect.stringContaining("public half") });
 });
 
 it("goes on past an import that somebody altered", async () => {
