@@ -84,6 +84,23 @@ it("names the commit of an edit that is written to the transcript after the comm
   expect(JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha)).toEqual([first, second]);
 });
 
+it("tells commits of one second apart by when the agent heard of them", async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = Math.floor(a.server.clock.now() / SECOND_MS) * SECOND_MS - 5 * MINUTE_MS;
+  /** An edit and its commit, all within one instant. */
+  const edited = (session: string, n: number, ms: number) => {
+    const sha = commit(a, "src/0.ts", `${n}`, at + ms);
+    const records = turn({ session, n, cwd, at, command: "git commit -am x", output: `[main ${sha.slice(0, 7)}] x` });
+    a.write(session, ...records.map((record) => ({ ...record, timestamp: isoInstant(at + ms) })));
+    return sha;
+  };
+  const shas = [edited("s1", 0, 200), edited("s1", 7, 600), edited("s2", 14, 1_300)];
+  await a.pass();
+  expect(editsOn(a)).toEqual(shas.map((sha) => ["src/0.ts", sha]));
+  expect(commitsOf(a)).toEqual(shas);
+});
+
 it.each(["the agent", "a person"])(
   "a session in a repository without a commit belongs to it once %s makes the first",
   async (whose) => {
