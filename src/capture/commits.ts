@@ -93,7 +93,7 @@ function newCommits(
 function untilOf({ sha, at }: LoggedCommit, { commits }: SessionHead): number {
   const heard = Date.parse(commits.find((known) => sha.startsWith(known.sha))?.at ?? "");
   const end = at + SECOND_MS - 1;
-  return heard > at && heard < end ? heard : end;
+  return heard > at ? Math.min(heard, end) : end;
 }
 
 /** Asks git which files commits changed: for all at once or, where git fails for one of them, one by one. */

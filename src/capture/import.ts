@@ -122,8 +122,8 @@ async function readOne(
         room.read += bytes;
       };
       const reading = { capture, recorder, format, onBytes, goOn: () => room.isThere() };
-      const read = isDatabase ? readOpencode : readSource;
-      if (await room.isThere()) await read(reading, found, capture.rows.source.get(path));
+      if (await room.isThere())
+        await (isDatabase ? readOpencode : readSource)(reading, found, capture.rows.source.get(path));
       if (room.isFull)
         throw new Error("too much waits to be sent: import it again once the server has taken some of it");
     }
