@@ -19,6 +19,8 @@ interface FoundCommit extends LoggedCommit {
   readonly files: readonly string[];
   /** Those of the files that the session edited in that work tree. */
   readonly edited: readonly string[];
+  /** Milliseconds since the epoch: later edits did not go into it. */
+  readonly until: number;
 }
 
 /**
@@ -78,10 +80,20 @@ function newCommits(
     );
     const edited = new Set(paths);
     return commits
-      .map((commit) => ({ ...commit, root, files: files.get(commit.sha) ?? [] }))
+      .map((commit) => ({ ...commit, root, files: files.get(commit.sha) ?? [], until: untilOf(commit, head) }))
       .map((commit) => ({ ...commit, edited: commit.files.filter((file) => edited.has(file)) }))
       .filter((commit) => commit.edited.length > 0);
   });
+}
+
+/**
+ * The last instant of an edit that may have gone into a commit. The reflog counts in seconds. The session's transcript says to the
+ * millisecond when the agent heard of its own commit; so edits are told apart where it commits more than once a second.
+ */
+function untilOf({ sha, at }: LoggedCommit, { commits }: SessionHead): number {
+  const heard = Date.parse(commits.find((known) => sha.startsWith(known.sha))?.at ?? "");
+  const end = at + SECOND_MS - 1;
+  return heard > at ? Math.min(heard, end) : end;
 }
 
 /** Asks git which files commits changed: for all at once or, where git fails for one of them, one by one. */
@@ -178,10 +190,10 @@ const editSpan = ({ id, body }: SpanRow): EditSpan => ({
 const hasPartIn = ({ edits }: EditSpan, commit: FoundCommit) => edits.some((edit) => isIn(edit, commit));
 
 /** Whether an edit went into a commit: it was made before that, and went into no other commit that this one does not amend. */
-function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: FoundCommit): boolean {
+function isIn({ path, at, commit }: SentEdit, { sha, amends, files, until }: FoundCommit): boolean {
   if (!files.includes(path)) return false;
   if (commit !== undefined) return commit === sha || amends.includes(commit);
-  return at === undefined || Date.parse(at) < made.at + SECOND_MS;
+  return at === undefined || Date.parse(at) <= until;
 }
 
 /** Notes the commit in the edits that went into it. @returns whether there were any without a commit */

@@ -8,6 +8,7 @@ import { lockOutPasses } from "./connect.ts";
 import { Exchange } from "./exchange.ts";
 import { askPolicy, knownPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
+import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
 import { orderOf, signOfFile } from "./sources/signs.ts";
 import { STORES } from "./sources/stores.ts";
@@ -29,7 +30,7 @@ const LOOKED_AT_RECORDS = 200;
 const MAX_FILES = 100_000;
 /** A byte order mark of UTF-16, read as UTF-8. */
 const WIDE = "\ufffd\ufffd";
-const TRANSCRIPT = /\.jsonl?(?:\.zst)?$/;
+const TRANSCRIPT = /\.jsonl?(?:\.zst)?$|^opencode\.db$/;
 
 /**
  * Records transcripts from given files into the same streams, while no pass runs. What was recorded before is recognised. From this
@@ -68,8 +69,10 @@ async function importAlone(
       }),
     )
     .slice(0, MAX_FILES)
-    .map((path) => ({ path, sign: signOfFile(path) }))
-    .map(({ path, sign }) => ({ path, order: sign ? orderOf(path, sign) : 0 }))
+    .map((path) => {
+      const sign = signOfFile(path);
+      return { path, order: sign ? orderOf(path, sign) : 0 };
+    })
     // Older files first, as in a sweep: by its name, or copied last, a fork's file could come before the one that it was forked from.
     .sort((one, other) => one.order - other.order);
   const room = new Room(capture, exchange, maxOutboxBytes);
@@ -107,23 +110,26 @@ async function readOne(
   agent: string | undefined,
 ): Promise<Pick<Imported, "agent" | "problem">> {
   let format: AgentFormat | undefined;
+  const isDatabase = path.endsWith(".db");
   try {
     const records = await firstRecords(path);
     if (records[0]?.startsWith(WIDE)) throw new Error(`it is UTF-16, as of PowerShell's ">": write it as UTF-8`);
-    format = agent === undefined ? formatOf(path, records) : AGENTS.find((each) => each.agent === agent);
+    const writer = isDatabase ? "opencode" : agent;
+    format = writer === undefined ? formatOf(path, records) : AGENTS.find((each) => each.agent === writer);
     if (format) {
       const found = { agent: format.agent, path, place: placeOf(path) };
       const onBytes = (bytes: number) => {
         room.read += bytes;
       };
       const reading = { capture, recorder, format, onBytes, goOn: () => room.isThere() };
-      if (await room.isThere()) await readSource(reading, found, capture.rows.source.get(path));
+      if (await room.isThere())
+        await (isDatabase ? readOpencode : readSource)(reading, found, capture.rows.source.get(path));
       if (room.isFull)
         throw new Error("too much waits to be sent: import it again once the server has taken some of it");
     }
     return { agent: format?.agent ?? null, problem: null };
   } catch (error) {
-    if (String((error as NodeJS.ErrnoException).code).startsWith("SQLITE_")) throw error;
+    if (String((error as NodeJS.ErrnoException).code).startsWith("SQLITE_") && !isDatabase) throw error;
     return { agent: format?.agent ?? null, problem: reasonOf(error) };
   }
 }
@@ -168,7 +174,7 @@ function scoreOf(format: AgentFormat, path: string, records: readonly string[]):
   const whole = basename(path).endsWith(".json") ? format.recordsOf?.(records.join("\n")) : undefined;
   const events = (whole ?? records).slice(0, LOOKED_AT_RECORDS).flatMap((record) => reader.read(record));
   const unknown = events.filter(({ type }) => type === "unknown").length;
-  const readable = events.filter(({ type }) => type === "prompt" || type === "reply" || type === "usage").length;
+  const readable = events.filter(({ type }) => /^(?:prompt|reply|usage)$/.test(type)).length;
   return readable - unknown;
 }
 
@@ -176,9 +182,9 @@ async function firstRecords(path: string): Promise<string[]> {
   const records: string[] = [];
   const tail = new Tail(path);
   try {
-    const isCompressed = path.endsWith(".zst");
+    if (path.endsWith(".db")) return [];
     if (path.endsWith(".json")) return [tail.whole() ?? ""];
-    for await (const { text } of isCompressed ? compressedRecords(tail) : tail.records(0))
+    for await (const { text } of path.endsWith(".zst") ? compressedRecords(tail) : tail.records(0))
       if (records.push(text ?? "") >= LOOKED_AT_RECORDS) break;
     return records;
   } finally {

@@ -9,7 +9,6 @@ import type { CaptureMode } from "./texts.ts";
 /** The team's policy as it was last heard. */
 export interface KnownPolicy {
   readonly captureMode: CaptureMode;
-  readonly watchlist: readonly string[];
   readonly etag: string | null;
   /** Milliseconds since the epoch: when the server last confirmed it. */
   readonly at: number;
@@ -49,9 +48,6 @@ function learnPolicy(capture: Capture, answer: Answer & { readonly kind: "ok" })
       ? { ...known, at: now }
       : {
           captureMode: mode ?? "off",
-          watchlist: Array.isArray(answer.body.watchlist)
-            ? answer.body.watchlist.filter((glob) => typeof glob === "string")
-            : [],
           etag: mode ? answer.etag : null,
           at: now,
         };

@@ -216,8 +216,8 @@ export class Recorder {
       at,
     }));
     this.#put(draft, toolResultSpan(event, edits, this.#partsOf(draft, event.toolId)));
-    // A commit may have been seen before the edits that went into it: an agent writes its transcript a little later.
-    if (edits.length > 0) lookAgainFrom(draft.head, at);
+    // A commit may have been seen before what the agent says of it and of its edits: an agent writes its transcript a little later.
+    if (edits.length + event.commits.length > 0) lookAgainFrom(draft.head, at);
     for (const [i, edit] of edits.entries()) {
       addFile(draft.head, edit.path);
       this.#entry(draft, at, `${key}:edit:${i}`, { type: "edit", ...edit, at: undefined });

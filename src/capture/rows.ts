@@ -75,7 +75,8 @@ export function prepareRows(db: LocalDatabase) {
     sourcesOf: db.prepare<[string], SourceRow>(`${SOURCE} WHERE agent = ?`),
     sourcesBefore: db.prepare<[number], string>("SELECT path FROM sources WHERE seen_at < ?").pluck(),
     countSources: db.prepare<[], { agent: string; files: number; bytes: number }>(
-      "SELECT agent, count(*) AS files, sum(offset) AS bytes FROM sources GROUP BY agent",
+      // The offset in opencode's database is an instant.
+      "SELECT agent, count(*) AS files, sum(min(offset, size)) AS bytes FROM sources GROUP BY agent",
     ),
 
     addSeen: db.prepare<[Buffer, number]>("INSERT OR IGNORE INTO seen (hash, at) VALUES (?, ?)"),

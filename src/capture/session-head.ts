@@ -93,12 +93,14 @@ export function addToTree(head: SessionHead, root: string, path: string): void {
   head.trees = { ...head.trees, [root]: paths };
 }
 
-/** @returns false for a commit that was known; of two spellings the longer one is kept */
+/** @returns false for a commit that was known; of two spellings the longer one is kept, and of a second's instants the later one */
 export function addCommit(head: SessionHead, commit: SentCommit): boolean {
   const known = head.commits.findIndex(({ sha }) => sha.startsWith(commit.sha) || commit.sha.startsWith(sha));
   const before = head.commits[known];
   if (before) {
-    if (before.sha.length < commit.sha.length) head.commits[known] = { ...before, sha: commit.sha };
+    const later = Date.parse(commit.at ?? "") - Date.parse(before.at ?? "");
+    const { sha } = before.sha.length < commit.sha.length ? commit : before;
+    head.commits[known] = { sha, at: (later > 0 && later < SECOND_MS ? commit : before).at };
     return false;
   }
   if (head.commits.length < MAX_COMMITS) head.commits.push(commit);

@@ -1,9 +1,13 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { constants, getPriority } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { passAndLookAgain, watchOn } from "../../src/capture/background.ts";
 import { disconnectMachine, openCapture } from "../../src/capture/capture.ts";
 import { expectAgreement, startAgent } from "../support/capture.ts";
+import { MAIN } from "../support/program.ts";
 
 it("what an agent writes after its hook rang is found, though the running pass was at its last look", async () => {
   const a = await startAgent();
@@ -68,4 +72,20 @@ it("a watch goes on once a full disk has room again, and ends where the machine 
       () => {},
     ),
   ).rejects.toThrow("disconnected");
+});
+
+it.each(["--background", "--watch"])("a pass with %s lets other programs have the processor first", async (how) => {
+  const a = await startAgent();
+  const env = { PATH: process.env.PATH, HOME: a.home, RECKON_AGENT_HOME: a.capture.places.home };
+  const priority = await new Promise((resolve) => {
+    const pass = spawn(process.execPath, [MAIN, "agent", "run", how], { env, stdio: "ignore" });
+    a.server.between = async (_, answer) => {
+      resolve(getPriority(pass.pid));
+      const ended = once(pass, "exit");
+      pass.kill("SIGKILL");
+      await ended;
+      return answer();
+    };
+  });
+  expect(priority).toBe(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL));
 });

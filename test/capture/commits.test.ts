@@ -84,6 +84,38 @@ it("names the commit of an edit that is written to the transcript after the comm
   expect(JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha)).toEqual([first, second]);
 });
 
+it.each([false, true])(
+  "tells commits of one second apart by when the agent heard of them (seen before: %s)",
+  async (isSeen) => {
+    const a = await startAgent();
+    const cwd = join(a.home, "shop");
+    const at = Math.floor(a.server.clock.now() / SECOND_MS) * SECOND_MS - 5 * MINUTE_MS;
+    /** An edit, and what git said of a commit, all within one instant. */
+    const says = (session: string, n: number, ms: number, sha?: string) => {
+      const told = sha === undefined ? {} : { command: "git commit -am x", output: `[main ${sha.slice(0, 7)}] x` };
+      const records = turn({ session, n, cwd, at, ...told });
+      a.write(session, ...records.map((record) => ({ ...record, timestamp: isoInstant(at + ms) })));
+    };
+    const made = (n: number, ms: number) => commit(a, "src/0.ts", `${n}`, at + ms);
+    says("s1", 0, 100);
+    const shas = [made(0, 200)];
+    if (isSeen) await a.pass();
+    says("s1", 1, 300, shas[0]);
+    shas.push(made(7, 600));
+    says("s1", 7, 600, shas[1]);
+    shas.push(made(14, 1_300));
+    says("s2", 14, 1_300, shas[2]);
+    await a.pass();
+    expect(editsOn(a)).toEqual([
+      ["src/0.ts", shas[0]],
+      ["src/1.ts", undefined],
+      ["src/0.ts", shas[1]],
+      ["src/0.ts", shas[2]],
+    ]);
+    expect(commitsOf(a)).toEqual(shas);
+  },
+);
+
 it.each(["the agent", "a person"])(
   "a session in a repository without a commit belongs to it once %s makes the first",
   async (whose) => {

@@ -1,11 +1,13 @@
-import { chmodSync, copyFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
+import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
-import { examine, importTranscripts, openCapture, recording } from "../../src/capture/capture.ts";
+import { examine, importTranscripts, openCapture, readStatus, recording } from "../../src/capture/capture.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
+import { startOpencode } from "../support/opencode.ts";
 import { textOf, turns } from "../support/turns.ts";
 
 it("an import of a folder goes on behind files that cannot be read, and names them", async () => {
@@ -51,6 +53,28 @@ it.skipIf(process.getuid?.() === 0)("an import goes on behind a folder that is c
     [join(folder, "a"), 0, "that is not permitted"],
     [join(folder, "b.jsonl"), 6, null],
   ]);
+});
+
+it("an import reads a database of opencode, once, and names one that is none", async () => {
+  const a = await startAgent();
+  startOpencode(a, "elsewhere")("Sell more.");
+  const folder = join(a.home, "elsewhere");
+  const other = join(folder, "other.db");
+  new Sqlite(other).exec("CREATE TABLE session (id)").close();
+  const env = { HOME: a.home, RECKON_AGENT_HOME: a.capture.places.home };
+  const { code, stdout } = await reckon(["agent", "import", folder, "--json"], { env });
+  const { imported, sessionsSent } = JSON.parse(stdout);
+  const path = join(folder, "opencode.db");
+  expect(imported).toEqual([{ path, agent: "opencode", recorded: 1, problem: null }]);
+  expect([code, sessionsSent]).toEqual([0, 1]);
+  expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["Sell more."]);
+  expect(readStatus(a.capture).watched).toEqual([{ agent: "opencode", transcripts: 1, bytes: statSync(path).size }]);
+  for (const name of ["opencode", undefined])
+    expect(await importTranscripts(a.capture, [path, other], name, () => {})).toEqual([
+      { path, agent: "opencode", recorded: 0, problem: null },
+      { path: other, agent: "opencode", recorded: 0, problem: expect.stringContaining("no such table: message") },
+    ]);
+  expectAgreement(a);
 });
 
 it("an import exits with 1 where something could not be read or sent", async () => {
@@ -214,6 +238,22 @@ it("an import waits where more is to be sent than the outbox takes, and goes on 
   expect((await importWithin(2_000)).map((one) => one.problem)).toEqual([null, null, null]);
   await a.pass();
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(names);
+});
+
+it("an import waits within a database of sessions, too", async () => {
+  const a = await startAgent();
+  await a.pass();
+  await a.server.unplug();
+  const say = startOpencode(a, "elsewhere");
+  for (let i = 0; i < 700; i++) say(`Do ${i}.`);
+  const all = (most?: number) => importTranscripts(a.capture, [join(a.home, "elsewhere")], undefined, () => {}, most);
+  const [first] = await all(20_000);
+  expect(first).toMatchObject({ agent: "opencode", problem: expect.stringContaining("too much waits") });
+  expect(first?.recorded).toBeLessThan(700);
+  await a.server.plug();
+  expect(await all()).toMatchObject([{ recorded: 700 - (first?.recorded ?? 0), problem: null }]);
+  expect(await a.pass()).toMatchObject({ sessionsSent: 700, stopped: undefined });
+  expectAgreement(a);
 });
 
 it("an import says of a transcript in UTF-16 what it is", async () => {

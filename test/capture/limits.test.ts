@@ -10,11 +10,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { hasRings } from "../../src/capture/sources/rings.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent } from "../support/capture.ts";
+import { startOpencode } from "../support/opencode.ts";
 import { makeRepository, turn, turns } from "../support/turns.ts";
 
 describe("an outbox that is full", () => {
@@ -155,33 +156,6 @@ describe("a clock", () => {
     expect(await a.pass({})).toMatchObject({ stopped: undefined });
     expectAgreement(a);
   });
-
-  /** opencode's database, in which somebody says something in a session of its own. */
-  function startOpencode(a: Awaited<ReturnType<typeof startAgent>>) {
-    const folder = join(a.home, ".local/share/opencode");
-    mkdirSync(folder, { recursive: true });
-    const db = new Sqlite(join(folder, "opencode.db"));
-    onTestFinished(() => void db.close());
-    db.exec(`CREATE TABLE session (id, directory, title, version, parent_id, time_created, time_updated);
-      CREATE TABLE message (id, session_id, time_created, time_updated, data);
-      CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data)`);
-    return (text: string) => {
-      const now = a.server.clock.now();
-      db.prepare("INSERT INTO session VALUES (?, ?, ?, '1.18', NULL, ?, ?)").run(
-        text,
-        join(a.home, "shop"),
-        text,
-        now,
-        now,
-      );
-      db.prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?)").run(
-        ...[`m-${text}`, text, now, now, JSON.stringify({ role: "user", time: { created: now } })],
-      );
-      db.prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)").run(
-        ...[`p-${text}`, `m-${text}`, text, now, now, JSON.stringify({ type: "text", text })],
-      );
-    };
-  }
 
   it("that ran ahead and was put right misses nothing in a database of sessions", async () => {
     const a = await startAgent();

@@ -17,7 +17,7 @@ const NO_ENDS = { message: Number.MAX_SAFE_INTEGER, part: Number.MAX_SAFE_INTEGE
  * @throws SqliteError when the database is busy, or has another schema
  */
 export async function readOpencode(reading: Reading, found: Found, known: SourceRow | undefined): Promise<void> {
-  const { capture, recorder, format, goOn } = reading;
+  const { capture, recorder, format, onBytes, goOn } = reading;
   const sign = signOfDatabase(found.path);
   if (!sign) return;
   const { born: _, ...signs } = sign;
@@ -53,10 +53,15 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
       });
       records = [];
     };
+    const take = (row: object) => {
+      const record = JSON.stringify(row);
+      records.push(record);
+      onBytes(record.length);
+    };
     for (const session of sql.changed.all(until)) {
-      records.push(JSON.stringify(session));
+      take(session);
       for (const row of sql.rows.iterate({ ...until, id: session.id })) {
-        records.push(JSON.stringify(row));
+        take(row);
         latest = Math.max(latest, Number(row.time_updated) || 0);
         if (records.length >= CHUNK_RECORDS) store(false);
       }

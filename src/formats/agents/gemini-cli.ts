@@ -125,7 +125,7 @@ function readResult(call: Fields, memory: GeminiMemory, common: Common & { toolI
   const response = asObject(asObject(asObjects(call.result)[0]?.functionResponse).response);
   const output = textOf(response.output) ?? textOf(response.error) ?? textOf(call.result);
   const exitCode = call.name === "run_shell_command" ? readExitCode(output ?? "") : undefined;
-  const isError = call.status !== "success" || (exitCode !== undefined && exitCode !== 0);
+  const isError = call.status !== "success" || (exitCode ?? 0) !== 0 || output?.startsWith(BLOCKED) === true;
   // For a command, only its output is shown.
   const shown = textOf(call.resultDisplay) ?? output;
   return {
@@ -140,6 +140,9 @@ function readResult(call: Fields, memory: GeminiMemory, common: Common & { toolI
     commits: commitsOf(memory.commits, common.toolId, shown, isError),
   };
 }
+
+/** The answer to a command that was not run, which has the status of a success. What a command prints comes behind a heading. */
+const BLOCKED = "Command injection detected";
 
 /** Newer versions report the exit code only of a command that failed. */
 function readExitCode(output: string): number | undefined {

@@ -14,6 +14,7 @@ import {
   watchOn,
 } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { giveWay } from "../../kit/priority.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
@@ -53,6 +54,7 @@ function runCommand(agent: Command, cli: Cli): void {
     .option("--watch", "go on until it is stopped", false)
     .option("--background", "as hooks call it: quietly, and looking again a few times", false)
     .action((options: CommonOptions & { watch: boolean; background: boolean }) => {
+      if (options.background || options.watch) giveWay();
       if (options.background) {
         settleIn(cli);
         return runInBackground(partsOf(cli));

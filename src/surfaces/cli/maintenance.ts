@@ -1,6 +1,6 @@
-import { constants, setPriority } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { giveWay } from "../../kit/priority.ts";
 import { fail, unavailable } from "../../kit/problem.ts";
 import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
 import { backup, examine, makeVerified } from "../../share/maintenance/maintenance.ts";
@@ -56,11 +56,7 @@ function addScheduledBackup(program: Command, cli: Cli): void {
   // A server starts this as a process of its own, at intervals.
   common(program.command("__backup", { hidden: true }).argument("<file>")).action(
     (file: string, options: CommonOptions) => {
-      try {
-        setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-      } catch {
-        // Where lowering the priority is forbidden, as in many services, the backup is made all the same.
-      }
+      giveWay();
       // Ends with the server: the pipe to it closes then.
       process.stdin.once("close", () => process.exit(1)).resume();
       return withCoreToLook(cli, options, async (core, output) => {

@@ -140,7 +140,8 @@ describe("a tool's result of Gemini CLI", () => {
     ["success", "Command: x\nOutput: (empty)\nExit Code: 0\nSignal: 0", 0, false],
     ["success", "<untrusted_context>\nOutput: no\nExit Code: 2\n</untrusted_context>", 2, true],
     ["success", "<untrusted_context>\nOutput: yes\nProcess Group PGID: 50\n</untrusted_context>", 0, false],
-    ["success", "Command injection detected", undefined, false],
+    ["success", "Command injection detected: command substitution syntax", undefined, true],
+    ["success", "Output: Command injection detected", 0, false],
     ["cancelled", "[Operation Cancelled]", undefined, true],
   ])("that is a %s and says %j has its exit code", (status, text, exitCode, isError) => {
     expect(resultOf(call({ status, result: response(text) }))).toMatchObject({ output: text, exitCode, isError });
