@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -266,18 +267,40 @@ it("a backup that is only verified is called restorable in the last line, and no
   expect(readdirSync(directory)).toEqual(before);
 });
 
+it("a backup that is only verified has its ledger verified, and one that somebody altered fails", async () => {
+  const { directory } = await testData();
+  const file = join(directory, "copy.backup");
+  await json(directory, "backup", file);
+  const { head } = await json(directory, "ledger", "verify");
+  expect(await json(directory, "restore", file, "--verify")).toMatchObject({
+    leaves: head.id,
+    root: head.chainSha256,
+  });
+  const db = new Sqlite(file);
+  expect(db.prepare("UPDATE audit_events SET actor_label = 'somebody' WHERE id = 1").run().changes).toBe(1);
+  db.close();
+  const done = await command(["restore", file, "--verify", "--data", directory]);
+  expect([done.code, done.stdout, done.stderr]).toEqual([
+    1,
+    "",
+    expect.stringContaining("its ledger does not verify: 1 fault, such as chain"),
+  ]);
+});
+
 describe("installers", () => {
   it("that are being copied are not reported; a copy that was killed is a finding, and gone with the next start", async () => {
     const { directory } = await testData();
     const releases = join(directory, "releases");
-    const pipe = join(directory, "Setup.exe");
-    // Nobody ever writes to the pipe, so the copy stands still where it is to be killed.
-    execFileSync("mkfifo", [pipe]);
-    const args = ["release", "add", "--platform", "win32", "--version", "1.0.0", "--file", pipe, "--data", directory];
-    const copying = launch(args);
+    const installer = join(directory, "Setup.exe");
+    writeFileSync(installer, "");
+    // A hole, which takes no room and seconds to copy: there is time to stop that in the middle.
+    truncateSync(installer, 2 ** 31);
+    const args = ["release", "add", "--platform", "win32", "--version", "1.0.0", "--file", installer];
+    const copying = launch([...args, "--data", directory]);
     onTestFinished(() => void copying.child.kill("SIGKILL"));
     const partial = `.incoming-${copying.child.pid}`;
     await until("the copy has begun", () => existsSync(join(releases, partial)));
+    copying.child.kill("SIGSTOP");
     expect(await finding(directory, "installers")).toMatchObject({ status: "ok" });
     copying.child.kill("SIGKILL");
     expect((await within(copying.exited, "the copy to end")).signal).toBe("SIGKILL");

@@ -3,6 +3,7 @@ import { countTeams } from "../../identity/teams/teams.ts";
 import { requireFile } from "../../kit/files.ts";
 import { fail, invalid, unavailable } from "../../kit/problem.ts";
 import { type Steps, unwatched } from "../../kit/steps.ts";
+import { counted } from "../../kit/strings.ts";
 import { findDelivery, newestDelivery } from "../../log/log.ts";
 import { checkStructure, openCopy, schemaVersion } from "../../platform/store/store.ts";
 import { type LedgerHead, verifyLedger } from "./verify-ledger.ts";
@@ -41,21 +42,27 @@ export async function withCopy<T>(
 
 /**
  * Reads a copy through and through: that it is ours, its structure, and its ledger against all that it holds. Changes nothing.
+ * @param isSound its structure was looked at just before
  * @throws Problem saying what is wrong with it
  */
-export async function inspectCopy(parts: Parts, file: string, steps: Steps = unwatched): Promise<CopyFacts> {
+export async function inspectCopy(
+  parts: Parts,
+  file: string,
+  steps: Steps = unwatched,
+  isSound = false,
+): Promise<CopyFacts> {
   requireFile(file);
   try {
     return await withCopy(parts, file, (copy) => {
-      steps(CHECKING);
-      const damage = checkStructure(copy.store.db, "integrity_check");
+      if (!isSound) steps(CHECKING);
+      const damage = isSound ? undefined : checkStructure(copy.store.db, "integrity_check");
       if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
       const { deliveries, faults, head } = verifyLedger(copy, undefined, steps(VERIFYING));
       const [first] = faults;
       if (first)
         fail(
           invalid,
-          `its ledger does not verify: ${faults.length} faults, such as ${first.problem} of delivery ${first.deliveryId}: ${first.detail}`,
+          `its ledger does not verify: ${counted(faults.length, "fault")}, such as ${first.problem} of delivery ${first.deliveryId}: ${first.detail}`,
         );
       const newest = findDelivery(copy, newestDelivery(copy));
       const { db } = copy.store;

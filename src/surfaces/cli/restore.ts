@@ -37,7 +37,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
       .argument("[file]", "what reckon backup made")
       .description("put a backup or a replica in place; what was there is kept aside"),
   )
-    .option("--verify", "only check that the file would restore; change nothing", false)
+    .option("--verify", "only check that the file would restore, and its ledger; change nothing", false)
     .option("--from <database>", "a database that Litestream restored, or another sound copy, instead of a backup")
     .option(
       "--key <file>",
@@ -56,7 +56,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
       if ((file === undefined) === (from === undefined))
         fail(invalid, "name a file that reckon backup made, or a database with --from");
       if (from !== undefined) await (verify ? verifyCopy(cli, options, from) : putCopy(cli, options, from));
-      else if (verify) verifyBackup(options, file as string);
+      else if (verify) await verifyBackup(cli, options, file as string);
       else await putBackup(cli, options, file as string);
     });
 }
@@ -69,10 +69,11 @@ export function partsOf(cli: Cli, options: CommonOptions) {
 
 const stampOf = (now: number) => isoInstant(now).replace(/[:.]/g, "-");
 
-function verifyBackup(options: CommonOptions, file: string): void {
+async function verifyBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
   const output = outputOf(options);
   const found: BackupFacts = inspectBackup(file, output.steps);
-  output.result({ ...found, wouldRestore: true }, () =>
+  const { head } = await inspectCopy(partsOf(cli, options), file, output.steps, true);
+  output.result({ ...found, ...headJson(head), wouldRestore: true }, () =>
     [
       facts([
         ["made at", found.madeAt],
@@ -81,6 +82,7 @@ function verifyBackup(options: CommonOptions, file: string): void {
         ["own prices", found.ownPrices ? "yes" : "none"],
         ["teams", found.teams],
         ["deliveries", found.deliveries],
+        ["ledger", headText(head)],
       ]),
       "It would restore.",
     ].join("\n"),
@@ -140,9 +142,11 @@ async function eraseAgain(cli: Cli, options: CommonOptions, output: Output, sche
 export const copyJson = ({ newestAt, head, ...found }: CopyFacts) => ({
   ...found,
   newestAt: instantOrNull(newestAt),
-  leaves: head?.id ?? 0,
-  root: head?.chainSha256 ?? null,
+  ...headJson(head),
 });
+
+const headJson = (head: CopyFacts["head"]) => ({ leaves: head?.id ?? 0, root: head?.chainSha256 ?? null });
+const headText = (head: CopyFacts["head"]) => (head ? `verifies; ${head.id}:${head.chainSha256}` : "empty");
 
 /** The same for people. */
 export const copyFacts = ({ schema, teams, deliveries, newestAt, head }: CopyFacts): [string, string | number][] => [
@@ -150,7 +154,7 @@ export const copyFacts = ({ schema, teams, deliveries, newestAt, head }: CopyFac
   ["teams", teams],
   ["deliveries", deliveries],
   ["newest", instantOrNull(newestAt) ?? "none"],
-  ["ledger", head ? `verifies; ${head.id}:${head.chainSha256}` : "empty"],
+  ["ledger", headText(head)],
 ];
 
 async function verifyCopy(cli: Cli, options: RestoreOptions, file: string): Promise<void> {
