@@ -79,7 +79,7 @@ function timerCheck(capture: Capture): Check {
 }
 
 function contentChecks(capture: Capture): Check[] {
-  const { waiting, isFull, rejected, unknown, lastPass, quiet, unreadable } = readStatus(capture);
+  const { waiting, isFull, rejected, unknown, lastPass, quiet, unreadable, trouble } = readStatus(capture);
   const checks: Check[] = [];
   const age = lastPass === null ? Number.POSITIVE_INFINITY : capture.clock.now() - lastPass;
   checks.push(
@@ -100,6 +100,8 @@ function contentChecks(capture: Capture): Check[] {
       ? warning("outbox", `full (${waits}): nothing is read until the server has taken some`)
       : ok("outbox", waits),
   );
+  if (trouble && trouble.until !== null)
+    checks.push(warning("sending", `${trouble.reason}; next try ${isoInstant(trouble.until)}`));
   if (rejected > 0)
     checks.push(warning("rejected", `the server refused ${rejected}; they are kept in agent.db, table "rejected"`));
   if (unknown.length > 0) {

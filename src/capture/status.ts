@@ -73,7 +73,8 @@ export function readStatus(capture: Capture): Status {
   };
 }
 
-function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
+/** What keeps the server from being asked, or something from being sent. */
+export function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
   const { rows, clock } = capture;
   const rejection = rejectionOf(capture);
   if (rejection) return { reason: rejection.reason, until: null };

@@ -31,6 +31,9 @@ it("prints the briefing of the folder, and shows or writes what the nightly pass
     stdout: expect.stringContaining(`> ${day} Login loop\n`),
   });
   expect(await run(machine.folder, "briefing")).toMatchObject({ code: 0, stdout: "" });
+  expect(await reckon(["agent", "nightly"], { env: { RECKON_AGENT_HOME: machine.folder } })).toMatchObject({
+    ...{ code: 1, stdout: "", stderr: expect.stringContaining("this machine is not connected") },
+  });
 
   const shown = await run(root, "nightly");
   expect(shown).toMatchObject({ code: 0, stderr: "" });

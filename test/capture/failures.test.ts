@@ -3,7 +3,7 @@ import { bind } from "../../src/capture/bind.ts";
 import { examine, readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
-import { statusLines } from "../../src/surfaces/cli/agent-texts.ts";
+import { passLine, statusLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 import { makeRepository, turn } from "../support/turns.ts";
 
@@ -331,7 +331,11 @@ describe("a tier that does not include a kind", () => {
     const a = await startAgent();
     a.work("s1", 2);
     await a.server.fault(operationId, 402);
-    expect(await a.pass()).toMatchObject({ stopped: undefined });
+    const result = await a.pass();
+    expect(result).toMatchObject({ stopped: undefined, waits: expect.stringMatching(/./) });
+    expect(passLine(result)).toContain(`Not everything was sent: ${result.waits?.replace(/\.$/, "")}. It waits here.`);
+    const sending = async () => (await examine(a.capture)).filter(({ name }) => name === "sending");
+    expect(await sending()).toMatchObject([{ state: "warning", message: expect.stringContaining("; next try 20") }]);
     const { entries, spans } = heldOf(a.server, deviceOf(a));
     expect({ entries: entries.length, spans: spans.length }).toEqual(held);
     const asked = () => a.server.asked.filter((one) => one === path).length;
@@ -340,7 +344,8 @@ describe("a tier that does not include a kind", () => {
     await a.pass();
     expect(asked()).toBe(before);
     a.advance(1);
-    await a.pass();
+    expect(passLine(await a.pass())).not.toContain("It waits here");
+    expect(await sending()).toEqual([]);
     expectAgreement(a);
   });
 });

@@ -86,7 +86,11 @@ it("an import exits with 1 where something could not be read or sent", async () 
   symlinkSync(file, link);
   const env = { HOME: a.home, RECKON_AGENT_HOME: a.capture.places.home };
   const run = async (path: string) => (await reckon(["agent", "import", path], { env })).code;
-  expect([await run(file), await run(link)]).toEqual([0, 1]);
+  const { code, stdout } = await reckon(["agent", "import", file], { env });
+  const n = /^claude-code\s+(\d+)\s/m.exec(stdout)?.[1];
+  expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([0, `${n} new events, 1 session sent.`]);
+  expect(Number(n)).toBeGreaterThan(0);
+  expect(await run(link)).toBe(1);
   await a.server.unplug();
   writeFileSync(file, textOf(turns("s1", 1, a.server.clock.now(), 1, join(a.home, "shop"))));
   expect(await run(file)).toBe(1);

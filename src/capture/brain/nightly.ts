@@ -5,6 +5,7 @@ import { asCount, asObjects, asText, type Fields } from "../../formats/values.ts
 import { DAY_MS } from "../../kit/clock.ts";
 import { isDate } from "../../kit/date.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { ask } from "../client.ts";
 import type { SessionHead } from "../session-head.ts";
 import { type Capture, NOT_CONNECTED, readCredentials } from "../state.ts";
@@ -46,8 +47,10 @@ export interface NightlyResult {
 /**
  * Draws lessons from errors that came back, for every repository that agents worked in: in the work tree whose brain was changed last.
  * @param apply whether the files are written; else it is only found out what would be
+ * @throws Problem where the machine is not connected
  */
 export async function runNightly(capture: Capture, apply: boolean): Promise<NightlyResult[]> {
+  if (!readCredentials(capture.places)) fail(invalid, NOT_CONNECTED);
   const results: NightlyResult[] = [];
   for (const [repo, roots] of treesByRepository(capture)) {
     const tree = newestTree(repo, treesAt(roots));

@@ -44,7 +44,8 @@ export function passLine(result: PassResult | undefined): string {
   if (!result) return "Another pass is running; it takes in what is new.";
   const parts = [`${counted(result.recorded, "new event")}, ${counted(result.sessionsSent, "session")} sent.`];
   if (result.quiet !== undefined) parts.push(QUIET[result.quiet]);
-  if (result.stopped !== undefined) parts.push(`Not everything was sent: ${result.stopped}. It waits here.`);
+  const reason = result.stopped ?? result.waits;
+  if (reason !== undefined) parts.push(`Not everything was sent: ${reason.replace(/\.$/, "")}. It waits here.`);
   for (const { path, reason } of result.unreadable) parts.push(`${path} cannot be read: ${reason}.`);
   return printable(parts.join(" "));
 }

@@ -185,7 +185,11 @@ function importCommand(agent: Command, cli: Cli): void {
         const imported = await importTranscripts(capture, paths, options.agent, output.steps("reading"));
         const result = await runPass(capture, { force: true, onProgress: output.steps("reading and sending") });
         if (result?.stopped !== undefined || imported.some(({ problem }) => problem !== null)) cli.exitCode = 1;
-        output.result({ imported, ...result }, () => `${importLines(imported)}\n${passLine(result)}`);
+        const recorded = imported.reduce((sum, one) => sum + one.recorded, result?.recorded ?? 0);
+        output.result(
+          { imported, ...result },
+          () => `${importLines(imported)}\n${passLine(result && { ...result, recorded })}`,
+        );
       }),
     );
 }
