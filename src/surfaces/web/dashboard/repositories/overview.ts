@@ -122,11 +122,12 @@ async function tiles(call: Member, repoKey: string, { open, again, ...others }: 
   ];
 }
 
+/** Results of sessions with the names that the overview gives them. */
 const RESULTS = [
-  ["succeeded", "good"],
-  ["failed", "bad"],
-  ["stopped", "warn"],
-  ["unknown", "neutral"],
+  ["succeeded", "Succeeded", "good"],
+  ["stopped", "Stopped", "warn"],
+  ["failed", "Failed", "bad"],
+  ["unknown", "Not said", "neutral"],
 ] as const;
 
 function outcomes(call: Member, repoKey: string): Content {
@@ -142,7 +143,7 @@ function outcomes(call: Member, repoKey: string): Content {
     title: "Outcomes by day",
     summary: `${plural(total, "session")} in ${SHOWN_DAYS} days.`,
     unit: ["session", "sessions"],
-    series: seen.map(([name, tone]) => ({ name, tone })),
+    series: seen.map(([, name, tone]) => ({ name, tone })),
     days: daysShown(now).map((day) => {
       const iso = dateOfDay(day);
       return {
