@@ -365,6 +365,19 @@ it("shows rollbacks, and no gap of a week ago that was filled since", async () =
   await go("/overview");
   expect(await page.locator(".concerns > li").filter({ hasText: "Rollback" }).count()).toBe(1);
   expect(await page.locator(".section > .more").textContent()).toMatch(/(?:^| · )1 rollback(?: · |$)/);
+  const course = page.locator(".stat").filter({ hasText: "Needs attention" }).locator(".spark");
+  expect(await course.getAttribute("aria-label")).toBe(
+    "Failed sessions, errors, gaps and rollbacks a day: 0 to 1, 1 on the last day",
+  );
+  await go("/overview?days=30");
+  expect(await course.getAttribute("aria-label")).toBe(
+    "Failed sessions, errors, gaps and rollbacks a day: 0 to 1, 1 on the last day",
+  );
+  const heights = (await course.locator("path").getAttribute("d"))
+    ?.split(/[ML]/)
+    .slice(1)
+    .map((point) => Number(point.split(" ")[1]));
+  expect(heights?.filter((height) => height < Math.max(...heights))).toHaveLength(2);
 });
 
 it("leads from figures of errors files to a list of these, without what security and anti-patterns files hold", async () => {

@@ -19,7 +19,7 @@ export function figures(call: Member, period: Period, seen: Seen, attention: Att
     sessionsTile(call, period, seen),
     spendTile(call, period, seen),
     errorsTile(call, period, seen),
-    attentionTile(attention),
+    attentionTile(seen, attention),
   ];
 }
 
@@ -34,14 +34,13 @@ const course = (what: string, { values }: Course, spell = number) =>
   );
 
 /** All sessions, however they ended. */
-export function allOf({ sessions }: Seen): Course {
-  const kinds = OUTCOME_KINDS.map((kind) => sessions[kind]);
-  return {
-    values: kinds[0]?.values.map((_, i) => kinds.reduce((sum, { values }) => sum + (values[i] ?? 0), 0)) ?? [],
-    total: kinds.reduce((sum, { total }) => sum + total, 0),
-    before: kinds.reduce((sum, { before }) => sum + before, 0),
-  };
-}
+export const allOf = ({ sessions }: Seen): Course => summed(OUTCOME_KINDS.map((kind) => sessions[kind]));
+
+const summed = (all: readonly Course[]): Course => ({
+  values: all[0]?.values.map((_, i) => all.reduce((sum, { values }) => sum + (values[i] ?? 0), 0)) ?? [],
+  total: all.reduce((sum, { total }) => sum + total, 0),
+  before: all.reduce((sum, { before }) => sum + before, 0),
+});
 
 function sessionsTile(call: Member, period: Period, seen: Seen): Stat {
   const all = allOf(seen);
@@ -110,12 +109,15 @@ function errorsTile(call: Member, period: Period, { errors }: Seen): Stat {
 
 const NAMED = 2;
 
-function attentionTile({ count, all }: Attention): Stat {
+/** What needs attention now; its course is what came up each day, since nothing tells how long it took somebody to see to it. */
+function attentionTile({ sessions, errors, flagged }: Seen, { count, all }: Attention): Stat {
+  const cameUp = summed([sessions.failed, flagged, ...(errors ? [errors.all] : [])]);
   const most = all.toSorted((a, b) => b.count - a.count).slice(0, NAMED);
   return {
     label: "Needs attention",
     value: number(count),
     sub: count === 0 ? "nothing at the moment" : line(...most.map(({ says }) => says)),
+    spark: course("Failed sessions, errors, gaps and rollbacks", cameUp),
     href: "#attention",
     tone: count > 0 ? "warn" : "good",
   };

@@ -4,6 +4,7 @@ import { errorDays, freshenEntries } from "../../../../insight/defects/defects.t
 import { freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import { freshenSpend, type SpendReport, spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, dateOfDay } from "../../../../kit/clock.ts";
+import { activity } from "../../../../log/log.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { sessionCounts } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
@@ -27,6 +28,8 @@ export interface Seen {
   };
   /** Entries of errors files, and those that came again; null where the team's tier or its brains hold none. */
   readonly errors: { readonly all: Course; readonly again: Course } | null;
+  /** Deliveries that were flagged: numbers that are missing, or that came again with other content. */
+  readonly flagged: Course;
 }
 
 export async function look({ core, session }: Member, period: Period): Promise<Seen> {
@@ -61,6 +64,12 @@ export async function look({ core, session }: Member, period: Period): Promise<S
       prices: report.prices,
     },
     errors: await errorsOf({ core, session }, period),
+    flagged: courseOf(
+      period,
+      new Map(
+        activity(core, team, period.before, period.last).map(({ day, gaps, rollbacks }) => [day, gaps + rollbacks]),
+      ),
+    ),
   };
 }
 
