@@ -92,6 +92,13 @@ export const segmentRows = statements((db, has) => {
     insertBlock: db.prepare<[number, Buffer]>("INSERT INTO telemetry_blocks (stream_id, content) VALUES (?, ?)"),
     // In the order of ids, which is the order of deliveries.
     all: db.prepare<[], SegmentRow>(`SELECT ${SEGMENT} FROM ${any} ORDER BY first_id`),
+    // Segments of a block that says that it is another stream's. The lake goes by what blocks say.
+    misplaced: db.prepare<[], { deliveryId: number; blockId: number; streamId: number }>(
+      isOlder
+        ? "SELECT 0, 0, 0 WHERE 0"
+        : `SELECT min(g.delivery_id) AS deliveryId, b.id AS blockId, b.stream_id AS streamId
+           FROM telemetry_segments g JOIN telemetry_blocks b ON b.id = g.block_id WHERE b.stream_id <> g.stream_id GROUP BY b.id`,
+    ),
     // Streams whose highest number is not that of their last entry, which is found by telemetry_segments_by_seq, from its end.
     streamsAstray: db.prepare<[], { id: number; maxSeq: number; storedSeq: number; deliveryId: number }>(
       `SELECT s.id, s.max_seq AS maxSeq, coalesce(g.last_seq, 0) AS storedSeq, coalesce(g.delivery_id, 0) AS deliveryId

@@ -6,6 +6,7 @@ import { seal } from "../../../src/record/telemetry/seal.ts";
 import { exportEntries, findEntry, listEntries } from "../../../src/record/telemetry/telemetry.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 const BATCH = 100;
 const MANY = 1_000;
@@ -83,6 +84,20 @@ describe("sealing", () => {
     await send("shop", [1_000]);
     expect([await seal(t.instance.core, MANY), unsealed()]).toEqual([1, 0]);
     expect((await shown()).proof.faults).toEqual([]);
+  });
+
+  it("leaves nobody to give a block to another stream unseen: the lake would export it as another team's", async () => {
+    await send("till", numbers(1, 1));
+    await send("shop", numbers(1, 1_000));
+    const [{ id: deliveryId }] = t.rows("SELECT max(id) AS id FROM deliveries");
+    expect(await seal(t.instance.core, MANY)).toBe(1);
+    expect(ledgerFaults(t.instance.core)).toEqual([]);
+    t.instance.core.store.db.exec(
+      "UPDATE telemetry_blocks SET stream_id = (SELECT id FROM telemetry_streams WHERE repo_key = 'till')",
+    );
+    expect(ledgerFaults(t.instance.core)).toMatchObject([
+      { deliveryId, kind: "telemetry", problem: "owner", detail: expect.stringMatching(/^block 1 of it says/) },
+    ]);
   });
 
   it("goes from stream to stream, a few blocks at a time", async () => {
