@@ -15,6 +15,8 @@ const BATCH = 100;
 const SESSIONS = 2;
 const SPANS = 150;
 const VERSIONS = 9;
+/** Blocks that a sealer may make after its first. */
+const BLOCKS_MORE = 5;
 
 /** A directory with enough telemetry for three blocks a stream, spans for three a session, and contents of brains for two. */
 async function filled(): Promise<string> {
@@ -64,7 +66,7 @@ function look(directory: string) {
 }
 
 /**
- * Seals again and again until nothing is left, each time stopped in the middle.
+ * Seals again and again until most is sealed, each time stopped in the middle.
  * @param stop kills the sealer's process, and maybe more than that
  * @param afterwards makes the directory readable again
  */
@@ -77,10 +79,16 @@ async function sealInterrupted(
   let stopped = 0;
   for (let done = 0; done < 3 * STREAMS; ) {
     const sealer = spawn(process.execPath, [join(import.meta.dirname, "support/sealer.ts"), directory], {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["pipe", "pipe", "inherit"],
     });
     const exited = once(sealer, "exit");
-    sealer.stdout.once("data", () => setTimeout(() => stop(sealer), Math.random() * 25));
+    // It may end before it reads.
+    sealer.stdin.on("error", () => {});
+    sealer.stdout.once("data", () => {
+      // No more than it can be stopped in, however late that is.
+      sealer.stdin.write("go on\n".repeat(BLOCKS_MORE));
+      setTimeout(() => stop(sealer), Math.random() * 25);
+    });
     const [code, signal] = await exited;
     if (signal === "SIGKILL") stopped++;
     else expect(code).toBe(0);
