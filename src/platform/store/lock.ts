@@ -14,8 +14,9 @@ export interface DirectoryLock {
 /** Written once a server answers, and left there: it also tells that the directory was in use. */
 export const SERVER_NOTE = "server.json";
 
-/** Names of files that are read as a directory is opened or served. */
-const READ = /\.(?:db|db-wal|db-shm|json|lock|pem)$|^ledger-checkpoint$/;
+/** Names of our files that are read as a directory is opened or served. Others may put theirs beside them. */
+const READ =
+  /^(?:(?:reckon|restoring)\.db(?:-wal|-shm)?|serve\.lock|(?:server|erasures|prices)\.json|(?:signing|ledger)-key[\w.-]*\.pem|ledger-checkpoint)$/;
 
 /** @throws DataDirectoryError when one of the files is a pipe or a device: whoever reads it would wait for ever, or never come to an end. */
 export function requireFiles(directory: string): void {
