@@ -51,13 +51,16 @@ const OURS = /^(?:reckon[-_.].*|manifest\.json|provenance\.dsse\.json|SHA256SUMS
 
 /** @throws BuildError where a folder, which is emptied, holds anything that no release made, such as releases in folders of their own */
 async function requireReplaceable(out: string): Promise<void> {
-  const names = await readdir(out).catch((error: NodeJS.ErrnoException) => {
+  const entries = await readdir(out, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  const foreign = names.find((name) => !OURS.test(name));
-  if (foreign !== undefined)
-    throw new BuildError(`${out} would be emptied, and holds ${foreign}, which is of no release: name a new folder`);
+  // A release has no folders.
+  const foreign = entries.find((entry) => !entry.isFile() || !OURS.test(entry.name));
+  if (foreign)
+    throw new BuildError(
+      `${out} would be emptied, and holds ${foreign.name}, which is of no release: name a new folder`,
+    );
 }
 
 async function makeRelease(out: string, targets: readonly Target[], url: string | undefined): Promise<void> {

@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   ENOTDIR: "a part of its path is no directory",
   EISDIR: "it is a directory",
+  ERR_FS_EISDIR: "it is a directory",
   EEXIST: "it is there already",
   EACCES: "that is not permitted",
   EPERM: "that is not permitted",

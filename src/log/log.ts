@@ -109,7 +109,7 @@ export interface LedgerStep {
 export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep> {
   const deviceOf = deviceFinder(core);
   const sql = rows(core.store);
-  const astray = new Set(sql.streamsAstray.all());
+  const astray = streamsAstray(core);
   let previous: Buffer = GENESIS;
   let expected = 1;
   for (const row of sql.all.iterate()) {
@@ -121,6 +121,16 @@ export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep>
     if (row.movedFrom === null) previous = chainSha256 ?? previous;
     expected = row.id + 1;
   }
+}
+
+/** The newest deliveries of a device, kind and repository, where no stream says that they are. */
+function streamsAstray(core: Core): Set<number> {
+  const { streamOf, streamEnds } = rows(core.store);
+  if (!streamEnds) return new Set();
+  const newest = new Map<string, number>();
+  for (const [id, stream] of streamOf.iterate()) newest.set(stream, id);
+  for (const [last, stream] of streamEnds.iterate()) if (newest.get(stream) === last) newest.delete(stream);
+  return new Set(newest.values());
 }
 
 /** The number of the newest delivery; 0 before the first. */

@@ -60,6 +60,9 @@ interface UnerasedQuery {
 /** The condition that a delivery is not erased entirely. */
 const IS_LEFT = "(erased_by IS NULL OR erased_items < items)";
 
+/** What a stream is of, as one text: a device's id and a kind have no spaces. */
+const STREAM = "device_id || ' ' || kind || ' ' || repo_key";
+
 /** What a delivery adds to its day. */
 export type DayFacts = Pick<DeliveryFacts, "teamId" | "kind" | "receivedAt" | "items" | "flagged">;
 
@@ -214,15 +217,12 @@ export const rows = statements((db, has) => {
         `SELECT 1 FROM deliveries WHERE ${has("deliveries", "erased_by") ? "erased_by IS NOT NULL" : "0"} AND kind = ? AND device_id = ? AND repo_key = ? LIMIT 1`,
       )
       .pluck(),
-    // A walk of the table: the newest delivery of each device, kind and repository, where no stream says that it is.
-    streamsAstray: db
-      .prepare<[], number>(
-        has("delivery_streams", "id")
-          ? `SELECT max(id), device_id, kind, repo_key FROM deliveries GROUP BY 2, 3, 4
-             EXCEPT SELECT last, device_id, kind, repo_key FROM delivery_streams`
-          : "SELECT 0 WHERE 0",
-      )
-      .pluck(),
+    // A walk of the table, oldest first: to have SQLite group them would take 100 MB of memory for a million.
+    streamOf: db.prepare<[], [id: number, stream: string]>(`SELECT id, ${STREAM} FROM deliveries ORDER BY id`).raw(),
+    // A walk of the streams; none in a database from before there were such.
+    streamEnds: has("delivery_streams", "id")
+      ? db.prepare<[], [last: number, stream: string]>(`SELECT last, ${STREAM} FROM delivery_streams`).raw()
+      : undefined,
     // A walk of the table.
     all: db.prepare<[], DeliveryRow>(`SELECT ${WHOLE} FROM deliveries ORDER BY id`),
   };

@@ -8,12 +8,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { isWindows } from "../../src/kit/files.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
 import { launch, serve, until, within } from "../faults/support/process.ts";
@@ -40,6 +42,37 @@ it("a restore says of an empty file that it is empty, and leaves the directory a
   expect([done.code, done.stderr]).toEqual([1, expect.stringContaining(`${file} is empty`)]);
   expect(existsSync(join(folder, "data"))).toBe(false);
 });
+
+it.skipIf(isWindows)(
+  "a restore reads no device, nor keeps a copy of one, where a file of the directory belongs",
+  async () => {
+    const { directory } = await testData();
+    const file = join(newFolder(), "copy.backup");
+    await json(directory, "backup", file);
+    for (const name of ["reckon.db", "signing-key.pem", "prices.json"]) {
+      const path = join(directory, name);
+      const kept = existsSync(path) ? readFileSync(path) : undefined;
+      rmSync(path, { force: true });
+      symlinkSync("/dev/null", path);
+      const before = readdirSync(directory);
+      for (const args of [
+        ["restore", file],
+        ["restore", "--from", file],
+        ["ledger", "verify"],
+      ]) {
+        const done = await command([...args, "--data", directory]);
+        expect([name, done.code, done.stderr]).toEqual([
+          name,
+          1,
+          expect.stringContaining(`${path} is a device or a pipe`),
+        ]);
+      }
+      expect(readdirSync(directory)).toEqual(before);
+      rmSync(path);
+      if (kept) writeFileSync(path, kept);
+    }
+  },
+);
 
 it("a restore says that what was revoked since the backup works again", async () => {
   const { directory } = await testData();

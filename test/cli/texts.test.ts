@@ -1,4 +1,4 @@
-import { openSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, openSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
@@ -49,6 +49,8 @@ it("names the file and the reason when one cannot be read or written", async () 
   await command(["team", "create", "Acme", "--data", data]);
   const missing = join(data, "no-such-file");
   const file = join(data, "reckon.db");
+  const archive = join(newFolder(), "acme.tar.zst");
+  mkdirSync(`${archive}.partial`);
   const long = join(newFolder(), "long");
   // More than is held in memory: without a bound, a device without an end would take all of it.
   writeFileSync(long, "");
@@ -69,6 +71,7 @@ it("names the file and the reason when one cannot be read or written", async () 
     [["restore", "--from", data, "--data", data], `${data} is a directory, not a file`],
     [["team", "import", data, "--accept-key", "--data", data], `${data} is a directory, not a file`],
     [["key", "export", "--out", data, "--data", data], `${data} cannot be written: it is a directory`],
+    [["export", "--team", "Acme", "--out", archive, "--data", data], `${archive}.partial: it is a directory`],
     [
       ["license", "mint", "--team", "Acme", "--out", join(missing, "x"), "--data", data],
       `${missing} is no directory, so nothing can be put there`,

@@ -311,6 +311,15 @@ describe("a data directory with wrong contents", () => {
     }
   });
 
+  it.skipIf(isWindows)("is used beside links of somebody else's, wherever those lead", async () => {
+    const data = usedData();
+    symlinkSync("/dev/zero", join(data.directory, "other.json"));
+    // Nobody comes to its end, as to that of one into a folder that the server may not enter.
+    symlinkSync("tls.pem", join(data.directory, "tls.pem"));
+    const { code, stderr } = await command(["team", "list", "--data", data.directory]);
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+
   it("without its signing key is refused, told what to restore, and given no new key", async () => {
     const data = usedData();
     const key = join(data.directory, "signing-key.pem");

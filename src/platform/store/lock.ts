@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { DataDirectoryInUse } from "../../kit/errors.ts";
-import { leaveToOwner } from "../../kit/files.ts";
+import { DataDirectoryError, DataDirectoryInUse } from "../../kit/errors.ts";
+import { isSpecial, leaveToOwner } from "../../kit/files.ts";
 import { removeHalfRestored } from "./backup-file.ts";
 
 export interface DirectoryLock {
@@ -14,12 +14,26 @@ export interface DirectoryLock {
 /** Written once a server answers, and left there: it also tells that the directory was in use. */
 export const SERVER_NOTE = "server.json";
 
+/** Names of our files that are read as a directory is opened or served. Others may put theirs beside them. */
+const READ =
+  /^(?:(?:reckon|restoring)\.db(?:-wal|-shm)?|serve\.lock|(?:server|erasures|prices)\.json|(?:signing|ledger)-key[\w.-]*\.pem|ledger-checkpoint)$/;
+
+/** @throws DataDirectoryError when one of the files is a pipe or a device: whoever reads it would wait for ever, or never come to an end. */
+export function requireFiles(directory: string): void {
+  const special = readdirSync(directory).find((name) => READ.test(name) && isSpecial(join(directory, name)));
+  if (special !== undefined)
+    throw new DataDirectoryError(
+      `${join(directory, special)} is a device or a pipe, not a file: take it away, or put the right file there`,
+    );
+}
+
 /**
  * Claims a data directory for one server. The claim is an operating-system lock that SQLite holds on `serve.lock`, so a killed server
  * leaves nothing to clean up; `server.json` beside it only says who answered here last. The remains of a killed restore are removed.
- * @throws DataDirectoryInUse naming the process that has it.
+ * @throws DataDirectoryInUse naming the process that has it; DataDirectoryError as `requireFiles`
  */
 export function lockDirectory(directory: string): DirectoryLock {
+  requireFiles(directory);
   const note = join(directory, SERVER_NOTE);
   const holder = new Sqlite(join(directory, "serve.lock"), { timeout: 0 });
   try {

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../../kit/clock.ts";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
-import { isSpecial, leaveToOwner, makeFolder } from "../../kit/files.ts";
+import { leaveToOwner, makeFolder } from "../../kit/files.ts";
 import { type Log, silentLog } from "../../kit/log.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { BESIDE } from "./backup-file.ts";
@@ -12,7 +12,7 @@ import { CommitQueue } from "./commit.ts";
 import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
 import { databasePath } from "./file.ts";
 import { Leftovers } from "./leftovers.ts";
-import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
+import { type DirectoryLock, lockDirectory, requireFiles, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, requireOurs, upgrade } from "./migrate.ts";
 import { configureReading, openOlder, openToLook, tolerant } from "./older.ts";
 import { outsideWatch } from "./outside.ts";
@@ -40,22 +40,12 @@ export interface OpenOptions {
 /** Signs that a directory held a database before, which is then missing rather than not made yet. */
 const TRACES_OF_USE = ["retired-keys", "backups", BESIDE.incoming];
 
-/** Names of files that are read as a directory is opened or served. */
-const READ = /\.(?:db|db-wal|db-shm|json|lock|pem)$|^ledger-checkpoint$/;
-
-/** @throws DataDirectoryError when one of the files is a pipe or a device: whoever reads it would wait for ever, or never come to an end. */
-function requireFiles(directory: string): void {
-  const special = readdirSync(directory).find((name) => READ.test(name) && isSpecial(join(directory, name)));
-  if (special !== undefined)
-    throw new DataDirectoryError(
-      `${join(directory, special)} is a device or a pipe, not a file: take it away, or put the right file there`,
-    );
-}
-
 /** @throws DataDirectoryError when the database is gone, or is an empty file, though the directory was in use. */
 function requireNotLost(directory: string): void {
   const path = databasePath(directory);
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0 || existsSync(`${path}-wal`)) return;
+  const found = statSync(path, { throwIfNoEntry: false });
+  // Of what is no file `requireFiles` tells.
+  if ((found && (found.size > 0 || !found.isFile())) || existsSync(`${path}-wal`)) return;
   const has = (name: string) => existsSync(join(directory, name));
   if (!TRACES_OF_USE.some(has) && !(has("signing-key.pem") && has(SERVER_NOTE))) return;
   throw new DataDirectoryError(
@@ -72,7 +62,6 @@ export function claimDirectory(directory: string): DirectoryLock {
   try {
     requireNotLost(directory);
     makeFolder(directory);
-    requireFiles(directory);
     return lockDirectory(directory);
   } catch (error) {
     throw explain(error, directory);

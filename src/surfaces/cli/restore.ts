@@ -165,6 +165,15 @@ async function verifyCopy(cli: Cli, options: RestoreOptions, file: string): Prom
   );
 }
 
+const SENT_AGAIN = "Devices send again what they keep, for 7 days.";
+
+function lostText(lostLeaves: RestoredCopy["lostLeaves"]): string {
+  if (lostLeaves === null)
+    return `What came after the newest delivery is not in it; nothing here tells how much that was. ${SENT_AGAIN}`;
+  if (lostLeaves === 0) return "All leaves known here are in it.";
+  return `Not in it: ${counted(lostLeaves, "leaf that was", "leaves that were")} here, and what came after. ${SENT_AGAIN}`;
+}
+
 async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise<void> {
   const output = outputOf(options);
   const parts = partsOf(cli, options);
@@ -181,11 +190,7 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
     [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
   );
   if (keptAside) output.note(`What was there is kept in ${keptAside}.`);
-  output.note(
-    lostLeaves === null
-      ? "What came after the newest delivery is not in it; nothing here tells how much that was. Devices send again what they keep, for 7 days."
-      : `${lostLeaves} leaves that were here are not in it, nor what came after them. Devices send again what they keep, for 7 days.`,
-  );
+  output.note(lostText(lostLeaves));
   output.note(openAgain(done));
   output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");
   if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the copy did not know of were made again.`);
