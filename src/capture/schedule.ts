@@ -5,8 +5,6 @@ import type { Capture } from "./state.ts";
 /** Tasks that are done at intervals or were put off; one row each. */
 export type Task =
   | "server"
-  /** Any of them, where the server said how long to wait (`Retry-After`). */
-  | "any"
   | "telemetry"
   | "traces"
   | "brain"
