@@ -128,8 +128,9 @@ export class Exchange {
     } else if (answer.kind === "later") {
       const { reason, afterMs } = answer;
       this.stopped = reason;
-      this.retryInMs = putOff(capture, "server", reason, afterMs);
+      // Before the next try is planned: it must not come while the pause still lasts.
       const from = capture.clock.now();
+      this.retryInMs = putOff(capture, "server", reason, afterMs);
       if (afterMs !== undefined) writeSetting(capture, PAUSE, { reason, from, until: from + afterMs } satisfies Pause);
     } else if (movedToOf(answer) !== undefined) {
       this.stopped = answer.reason;
