@@ -8,7 +8,7 @@ import { withPath } from "../kit/files.ts";
 import { visibleLine } from "../kit/strings.ts";
 import { readWritten, writeWritten } from "./brain/written.ts";
 import { type Answer, ask } from "./client.ts";
-import { clearRejection } from "./exchange.ts";
+import { clearRefusals } from "./exchange.ts";
 import { makeHome, type Places } from "./home.ts";
 import { expectKnown } from "./known-sessions.ts";
 import { streamsThere, wasRestored } from "./restored-server.ts";
@@ -72,7 +72,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   else forgetAll(capture);
   expectKnown(capture);
   writeCredentials(capture.places, credentials);
-  clearRejection(capture);
+  clearRefusals(capture);
   // Nobody has the old token any more. Left alone, its device would take a seat, and be missed, until the token expires.
   if (before) await unbind(before);
   return credentials;

@@ -25,7 +25,27 @@ export function isRejected(capture: Capture): boolean {
 /** Notes that the server does not know this machine any more. */
 export const rejectBinding = (capture: Capture, reason: string): void =>
   writeSetting(capture, REJECTION, { reason, at: capture.clock.now() } satisfies Rejection);
-export const clearRejection = (capture: Capture): void => writeSetting(capture, REJECTION, null);
+
+/** For how long the server asked to be left in peace (`Retry-After`); instants are milliseconds since the epoch. */
+interface Pause {
+  readonly reason: string;
+  readonly from: number;
+  readonly until: number;
+}
+const PAUSE = "pause";
+
+/** The pause that the server asked for, while it lasts. Before its beginning the clock was set back since, and nobody knows its end. */
+function pauseNow(capture: Capture): Pause | undefined {
+  const pause = readSetting<Pause>(capture, PAUSE);
+  const now = capture.clock.now();
+  return pause && now >= pause.from && now < pause.until ? pause : undefined;
+}
+
+/** The server takes something again, or it is another one: what it said before holds no more. */
+export function clearRefusals(capture: Capture): void {
+  writeSetting(capture, REJECTION, null);
+  writeSetting(capture, PAUSE, null);
+}
 
 /** One pass's talk with the server: the first answer that says "not now" ends it. */
 export class Exchange {
@@ -57,9 +77,9 @@ export class Exchange {
 
   /** Whether it is time for a task. A person may skip our own pauses, but not one that the server asked for. */
   mayDo(task: Task): boolean {
-    if (!isDue(this.capture, "any")) {
-      const row = this.capture.rows.schedule.get("any");
-      if (row && this.isForced) this.stopped ??= `${row.reason}; not before ${isoInstant(row.nextAt)}`;
+    const pause = pauseNow(this.capture);
+    if (pause) {
+      if (this.isForced) this.stopped ??= `${pause.reason}; not before ${isoInstant(pause.until)}`;
       return false;
     }
     const failures = this.capture.rows.schedule.get(task)?.failures ?? 0;
@@ -102,13 +122,16 @@ export class Exchange {
       this.wentWell("server");
       capture.transact(() => {
         writeSetting(capture, "lastContact", capture.clock.now());
-        clearRejection(capture);
+        clearRefusals(capture);
         keepReceipt(capture, path, options.body ?? "", answer.receipt);
       });
     } else if (answer.kind === "later") {
-      this.stopped = answer.reason;
-      this.retryInMs = putOff(capture, "server", answer.reason, answer.afterMs);
-      notBefore(capture, "any", answer.afterMs ?? 0, answer.reason);
+      const { reason, afterMs } = answer;
+      this.stopped = reason;
+      // Before the next try is planned: it must not come while the pause still lasts.
+      const from = capture.clock.now();
+      this.retryInMs = putOff(capture, "server", reason, afterMs);
+      if (afterMs !== undefined) writeSetting(capture, PAUSE, { reason, from, until: from + afterMs } satisfies Pause);
     } else if (movedToOf(answer) !== undefined) {
       this.stopped = answer.reason;
       this.movedTo = movedToOf(answer);

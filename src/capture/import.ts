@@ -57,7 +57,7 @@ async function importAlone(
   const credentials = readCredentials(capture.places);
   if (!credentials) return fail(invalid, NOT_CONNECTED);
   const exchange = new Exchange(capture, credentials, true);
-  await askPolicy(exchange);
+  if (exchange.mayDo("server")) await askPolicy(exchange);
   const policy = knownPolicy(capture);
   if (!policy) return fail(invalid, "the team's policy is not known yet: is the server reachable?");
   if (policy.captureMode === "off") return fail(invalid, "the team's policy is to record nothing");

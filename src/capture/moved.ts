@@ -1,6 +1,6 @@
 import { isLoopback, readServerUrl } from "../kit/reach.ts";
 import { ask, movedToOf } from "./client.ts";
-import { clearRejection, type Exchange } from "./exchange.ts";
+import { clearRefusals, type Exchange } from "./exchange.ts";
 import { putOff } from "./schedule.ts";
 import { type Capture, type Credentials, readSetting, writeCredentials, writeSetting } from "./state.ts";
 
@@ -44,7 +44,7 @@ export async function follow(exchange: Exchange): Promise<boolean> {
   writeCredentials(capture.places, exchange.credentials);
   capture.transact(() => {
     writeSetting(capture, MOVE, { from: credentials.url, to: found.url, at, problem: null } satisfies Move);
-    clearRejection(capture);
+    clearRefusals(capture);
     // Tasks were put off because of the old server.
     capture.rows.clearSchedule.run();
   });

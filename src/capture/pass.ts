@@ -19,7 +19,7 @@ import { isDue } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, hasRings, takeRings } from "./sources/rings.ts";
 import { type Capture, FORGOTTEN, NOT_CONNECTED, readCredentials, readSetting, SINCE, writeSetting } from "./state.ts";
-import { IS_FULL, troubleOf } from "./status.ts";
+import { IS_FULL, putOffNow } from "./status.ts";
 import { Sweep } from "./sweep.ts";
 
 const MAX_UNREADABLE = 20;
@@ -43,7 +43,7 @@ export interface PassResult {
   readonly quiet?: QuietReason | "no-since" | "no-policy" | "outbox-full" | undefined;
   /** Why not everything was sent. */
   readonly stopped?: string | undefined;
-  /** Why a kind of delivery waits though the server takes the others: as where the team's tier does not include it. */
+  /** Why sending was put off, if only of one kind of delivery: as where the team's tier does not include it. */
   readonly waits?: string | undefined;
   readonly retryInMs?: number | undefined;
   /** Files that could not be read, with the reason. */
@@ -136,7 +136,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     rang,
     quiet: unread,
     stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,
-    waits: troubleOf(capture, true)?.reason,
+    waits: putOffNow(capture)?.reason,
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
   };

@@ -5,8 +5,6 @@ import type { Capture } from "./state.ts";
 /** Tasks that are done at intervals or were put off; one row each. */
 export type Task =
   | "server"
-  /** Any of them, where the server said how long to wait (`Retry-After`). */
-  | "any"
   | "telemetry"
   | "traces"
   | "brain"
@@ -21,12 +19,14 @@ export type Task =
 
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const MAX_PAUSE_MS = 60 * MINUTE_MS;
+/** How far off the next try of a task may lie: a day, as where the team's tier does not include it, and our own pauses for the server. */
+const longestOf = (task: Task) => (task === "server" ? 1.25 * MAX_PAUSE_MS : 25 * 60 * MINUTE_MS);
 
 /** Between 0 and 1. */
 export const chanceOf = (): number => systemRandom(4).readUInt32BE() / 2 ** 32;
 
 /** Whether a task may be done now. A time further away than the longest pause counts as past: the clock was set back since. */
-export function isDue({ rows, clock }: Capture, task: Task, longestMs = 25 * 60 * MINUTE_MS): boolean {
+export function isDue({ rows, clock }: Capture, task: Task, longestMs = longestOf(task)): boolean {
   const row = rows.schedule.get(task);
   return !row || clock.now() >= row.nextAt || row.nextAt - clock.now() > longestMs;
 }

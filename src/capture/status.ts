@@ -73,13 +73,16 @@ export function readStatus(capture: Capture): Status {
   };
 }
 
-/** What keeps the server from being asked, or something from being sent. */
-export function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
-  const { rows, clock } = capture;
+function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
   const rejection = rejectionOf(capture);
   if (rejection) return { reason: rejection.reason, until: null };
   if (isConnected && readSetting(capture, SINCE) === undefined)
     return { reason: "this machine no longer knows from when on it may read", until: null };
-  const waits = SENDING.map((task) => rows.schedule.get(task)).find((row) => row?.reason && row.nextAt > clock.now());
-  return waits ? { reason: waits.reason ?? "", until: waits.nextAt } : null;
+  return putOffNow(capture);
+}
+
+/** Why something that waits is sent later, and when; null where nothing was put off. */
+export function putOffNow({ rows, clock }: Capture): Status["trouble"] {
+  const row = SENDING.map((task) => rows.schedule.get(task)).find((one) => one?.reason && one.nextAt > clock.now());
+  return row ? { reason: row.reason ?? "", until: row.nextAt } : null;
 }

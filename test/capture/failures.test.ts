@@ -1,11 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
-import { examine, readStatus } from "../../src/capture/capture.ts";
+import { examine, importTranscripts, readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { passLine, statusLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
-import { makeRepository, turn } from "../support/turns.ts";
+import { makeRepository, textOf, turn, turns } from "../support/turns.ts";
 
 const INGEST = "/api/telemetry/ingest";
 const TRACES = "/api/agent-traces/ingest";
@@ -110,6 +112,44 @@ it("a person need not wait for a pause that the server did not ask for", async (
   expect((await a.pass()).stopped).toBeTypeOf("string");
   expect(await a.pass()).toMatchObject({ stopped: undefined });
   expectAgreement(a);
+});
+
+it("a person waits for no pause of the server that ended, or that a clock which goes back would make longer", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.server.fault("telemetryIngest", 500);
+  expect((await a.pass()).stopped).toBeTypeOf("string");
+  a.advance(MINUTE_MS);
+  expect(await a.pass()).toMatchObject({ stopped: undefined });
+  for (const [retryAfter, waits] of [
+    [90, 91_000],
+    [90, 0],
+  ] as const) {
+    a.work("s1", 2, retryAfter + waits);
+    await a.server.fault("telemetryIngest", 429, 1, { retryAfter });
+    expect((await a.pass()).stopped).toContain("Too many requests");
+    a.advance(waits);
+    if (waits > 0) expect(await a.pass()).toMatchObject({ stopped: undefined });
+    a.server.clock.jump(-MINUTE_MS - waits);
+    a.work("s1", 2, retryAfter + waits + 2);
+    expect(await a.pass()).toMatchObject({ stopped: undefined });
+  }
+  expectAgreement(a);
+});
+
+it("an import asks nothing of a server that is to be left in peace, and its pause ends with the binding", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.server.fault("telemetryIngest", 429, 1, { retryAfter: 90 });
+  expect((await a.pass()).stopped).toContain("Too many requests");
+  const before = a.server.asked.length;
+  const path = join(a.home, "other.jsonl");
+  writeFileSync(path, textOf(turns("s2", 1, a.server.clock.now(), 1, join(a.home, "shop"))));
+  expect(await importTranscripts(a.capture, [path], undefined, () => {})).toMatchObject([{ problem: null }]);
+  expect(await a.pass()).toMatchObject({ stopped: expect.stringContaining("not before") });
+  expect(a.server.asked).toHaveLength(before);
+  await a.connect();
+  expect(await a.pass()).toMatchObject({ stopped: undefined });
 });
 
 describe("a batch", () => {

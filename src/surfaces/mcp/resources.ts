@@ -16,7 +16,7 @@ export const TEMPLATE = {
 };
 
 const PAGE = 50;
-/** Of an address, in bytes of JSON: a key and a path of 512 bytes each, percent-encoded. An answer has it twice. */
+/** Of an address, in bytes of JSON, because an answer has it twice: enough for a key and a path of 512 bytes each, percent-encoded. */
 const MAX_URI_BYTES = 3_200;
 /** Bytes for the line that says whose words a file is. */
 const NOTE_BYTES = 1_000;
@@ -77,7 +77,7 @@ export async function listResources(visit: Visit, cursor = "0") {
 /**
  * A file of a current brain, from a line on, with a note whose words it is. The repository's key and the path may be percent-encoded or
  * not.
- * @throws Problem notFound when the reader reaches no such file, or it has no such line; invalid for a longer address than any file has
+ * @throws Problem notFound when the reader reaches no such file, or it has no such line; invalid for an address that leaves no room in an answer
  */
 export async function readResource(visit: Visit, uri: string) {
   if (sizeOf(uri) > MAX_URI_BYTES) fail(invalid, `The address is too long: it may have ${MAX_URI_BYTES} bytes.`);
