@@ -54,9 +54,11 @@ export async function inspectCopy(
   requireFile(file);
   try {
     return await withCopy(parts, file, (copy) => {
-      if (!isSound) steps(CHECKING);
-      const damage = isSound ? undefined : checkStructure(copy.store.db, "integrity_check");
-      if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
+      if (!isSound) {
+        steps(CHECKING);
+        const damage = checkStructure(copy.store.db, "integrity_check");
+        if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
+      }
       const { deliveries, faults, head } = verifyLedger(copy, undefined, steps(VERIFYING));
       const [first] = faults;
       if (first)

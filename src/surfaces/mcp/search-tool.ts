@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { askWithin, type ContextHit } from "../../insight/ask/ask.ts";
+import { counted } from "../../kit/strings.ts";
 import { fitted, NOTICE, placeLine, quoted, word } from "./answer.ts";
 import { reachOf, repoWithin } from "./reader.ts";
 import { REPO, shortText, tool } from "./tool.ts";
@@ -30,7 +31,7 @@ export const brainSearch = tool({
     const reach = reachOf(visit);
     const { total, hits } = await askWithin(visit.core, reach, query, { repoKey, limit });
     const severalTeams = reach.teams().length > 1;
-    const head = total === 0 ? "Nothing was found." : `${total} sections found. ${NOTICE}`;
+    const head = total === 0 ? "Nothing was found." : `${counted(total, "section")} found. ${NOTICE}`;
     const parts = hits.map((hit) => sectionOf(hit, severalTeams));
     const { text, shown } = fitted(head, parts, { count: hits.length });
     return { texts: [text], question: query, total, shown };
