@@ -110,9 +110,12 @@ async function othersTurn(core: Core): Promise<void> {
 
 async function follow(core: Core, projection: Projection): Promise<void> {
   const failed = new Failed();
+  // What arrives from here on is left to the next run: it would be followed a row at a time, each with a sync of its own.
+  const newest = projection.newest?.(core) ?? Number.POSITIVE_INFINITY;
   for (;;) {
     await othersTurn(core);
     const from = standingOf(core, projection);
+    if (from.checkpoint >= newest) return;
     try {
       const batch = await projection.next(core, from.checkpoint, failed.isAlone);
       if (!batch) return;

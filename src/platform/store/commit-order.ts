@@ -1,7 +1,11 @@
 import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
 
-/** How long a team whose change took long is expected to bring more such changes. */
+/**
+ * A team whose change took long is expected to bring more such changes for so long, or until so many in a row were short: the one may have
+ * waited for the machine.
+ */
 const REMEMBERED_MS = 1_000;
+const FORGOTTEN_AFTER = 20;
 
 /**
  * The queue of changes to be committed. Small changes share a transaction. Changes of a team of which one took long a moment ago have a
@@ -10,8 +14,8 @@ const REMEMBERED_MS = 1_000;
 export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
   readonly #small: T[] = [];
   readonly #large = new FairQueue<T>();
-  /** Teams whose changes take long, and until when they count as such, monotonic milliseconds. */
-  readonly #until = new Map<string, number>();
+  /** Teams whose changes take long, until when they count as such (monotonic milliseconds), and how many in a row were short since. */
+  readonly #long = new Map<string, { readonly until: number; short: number }>();
   #isLargeNext = false;
 
   get length(): number {
@@ -20,13 +24,16 @@ export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
 
   push(item: T): void {
     const { payer } = item;
-    if (payer && this.#until.has(payer.team)) this.#large.push(payer, item);
+    if (payer && this.#long.has(payer.team)) this.#large.push(payer, item);
     else this.#small.push(item);
   }
 
-  /** Notes that a change of this payer took long. @param now monotonic milliseconds */
-  tookLong({ payer }: T, now: number): void {
-    if (payer) this.#until.set(payer.team, now + REMEMBERED_MS);
+  /** Notes how long a change of this payer took. @param now monotonic milliseconds */
+  took({ payer }: T, isLong: boolean, now: number): void {
+    if (!payer) return;
+    const known = this.#long.get(payer.team);
+    if (isLong) this.#long.set(payer.team, { until: now + REMEMBERED_MS, short: 0 });
+    else if (known && ++known.short === FORGOTTEN_AFTER) this.#long.delete(payer.team);
   }
 
   /** Whether the next change has a transaction for itself. */
@@ -40,7 +47,7 @@ export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
 
   /** Takes the changes of the next transaction, as long as more are asked for. @param now monotonic milliseconds */
   *turn(now: number): Generator<T> {
-    for (const [team, until] of this.#until) if (until < now) this.#until.delete(team);
+    for (const [team, { until }] of this.#long) if (until < now) this.#long.delete(team);
     const large = this.#isLargeDue ? this.#large.shift() : undefined;
     this.#isLargeNext = !large;
     if (large) yield large;

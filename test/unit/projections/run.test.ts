@@ -157,6 +157,25 @@ it("sees what was there when it was called, although an earlier call is running"
   await first;
 });
 
+it("ends where its source ended when it began, however fast more arrives", async () => {
+  const { t, token, core, summed } = await start();
+  const sum = summing(2);
+  let sent = 4;
+  await deliver(t, token, 1, sent);
+  const projection: Projection = {
+    ...sum,
+    newest: () => t.count("deliveries"),
+    async next(core, checkpoint, alone) {
+      if (sent < 50) await deliver(t, token, ++sent, 1);
+      return sum.next(core, checkpoint, alone);
+    },
+  };
+  await catchUp(core, projection);
+  expect([summed(), sent]).toEqual([{ n: 10, times: 2 }, 6]);
+  await catchUp(core, projection);
+  expect([summed(), sent]).toEqual([{ n: 21, times: 3 }, 7]);
+});
+
 it("follows deliveries by itself while an instance runs, and stops when told", async () => {
   const { t, token, core, summed } = await start();
   let look: () => void = () => {};
