@@ -1,11 +1,14 @@
 import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
 
+/** A change that takes longer is large: in milliseconds. */
+const LARGE_MS = 10;
 /**
- * A team whose change took long is expected to bring more such changes for so long, or until so many in a row were short: the one may have
- * waited for the machine.
+ * A team of which a change was large is expected to bring more such changes for so long, or until so many in a row were as short as most
+ * are: the large one may have waited for the machine.
  */
 const REMEMBERED_MS = 1_000;
 const FORGOTTEN_AFTER = 20;
+const SHORT_MS = 1;
 
 /**
  * The queue of changes to be committed. Small changes share a transaction. Changes of a team of which one took long a moment ago have a
@@ -29,11 +32,12 @@ export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
   }
 
   /** Notes how long a change of this payer took. @param now monotonic milliseconds */
-  took({ payer }: T, isLong: boolean, now: number): void {
+  took({ payer }: T, milliseconds: number, now: number): void {
     if (!payer) return;
     const known = this.#long.get(payer.team);
-    if (isLong) this.#long.set(payer.team, { until: now + REMEMBERED_MS, short: 0 });
-    else if (known && ++known.short === FORGOTTEN_AFTER) this.#long.delete(payer.team);
+    if (milliseconds > LARGE_MS) this.#long.set(payer.team, { until: now + REMEMBERED_MS, short: 0 });
+    else if (known) known.short = milliseconds < SHORT_MS ? known.short + 1 : 0;
+    if (known?.short === FORGOTTEN_AFTER) this.#long.delete(payer.team);
   }
 
   /** Whether the next change has a transaction for itself. */

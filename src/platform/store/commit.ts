@@ -121,7 +121,7 @@ export class CommitQueue {
         group.push(waiting);
         outcomes.push(isAlone ? this.#runAlone(waiting.change) : this.#runOne(waiting.change));
         const now = performance.now();
-        this.#waiting.took(waiting, now - at > GROUP_MS, now);
+        this.#waiting.took(waiting, now - at, now);
         at = now;
         if (now - began > GROUP_MS || !this.#db.inTransaction) break;
       }
