@@ -59,6 +59,21 @@ export interface PlacedRow {
   readonly item: number;
 }
 
+/** In their places: there are many spans, and names would have to be looked up for each. */
+type SpanValues = [
+  parentId: string | null,
+  name: string | null,
+  kind: string | null,
+  startedAt: number | null,
+  endedAt: number | null,
+  document: string,
+  deliveryId: number,
+  item: number,
+  signs: number,
+  sessionId: number,
+  externalId: string,
+];
+
 export interface LabelRow {
   readonly teamId: string;
   readonly deviceId: string;
@@ -136,27 +151,14 @@ export const rows = statements((db, has) => {
     span: db.prepare<[number, string], StoredAs & DocumentPlace>(
       `SELECT ${place}, delivery_id AS deliveryId, ${item("trace_spans")} FROM trace_spans WHERE session_id = ? AND external_id = ?`,
     ),
-    // By trace_spans_by_session. Values in their places: there are many spans, and names would have to be looked up for each.
-    putSpan: db.prepare<
-      [
-        sessionId: number,
-        externalId: string,
-        parentId: string | null,
-        name: string | null,
-        kind: string | null,
-        startedAt: number | null,
-        endedAt: number | null,
-        document: string,
-        deliveryId: number,
-        item: number,
-        signs: number,
-      ]
-    >(
-      `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item, signs)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session_id, external_id) DO UPDATE SET parent_id = excluded.parent_id, name = excluded.name, kind = excluded.kind,
-       started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id,
-       item = excluded.item, signs = excluded.signs, block_id = NULL, block_at = NULL, bytes = NULL`,
+    // By trace_spans_by_session. Two statements, because SQLite copies every page that one which may do either changes.
+    insertSpan: db.prepare<SpanValues>(
+      `INSERT INTO trace_spans (parent_id, name, kind, started_at, ended_at, document, delivery_id, item, signs, session_id, external_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    replaceSpan: db.prepare<SpanValues>(
+      `UPDATE trace_spans SET parent_id = ?, name = ?, kind = ?, started_at = ?, ended_at = ?, document = ?, delivery_id = ?, item = ?, signs = ?,
+       block_id = NULL, block_at = NULL, bytes = NULL WHERE session_id = ? AND external_id = ?`,
     ),
     // By trace_labels' unique index (device_id, repo_key, content_sha256).
     hasLabel: db

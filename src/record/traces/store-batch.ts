@@ -228,22 +228,11 @@ function apply(
     facts = readSession(parsedMembers(document, SESSION_FACTS));
     sql.updateSession.run({ ...facts, ...mark, externalId, repoKey, document, item });
   }
-  spans.forEach(({ span }, i) => {
+  for (const [i, { span, stored: known }] of spans.entries()) {
     const { parentId, name, kind, startedAt, endedAt, document: own, signs } = span;
-    sql.putSpan.run(
-      sessionId,
-      span.externalId,
-      parentId,
-      name,
-      kind,
-      startedAt,
-      endedAt,
-      own,
-      deliveryId,
-      item + i + 1,
-      signs,
-    );
-  });
+    const put = known ? sql.replaceSpan : sql.insertSpan;
+    put.run(parentId, name, kind, startedAt, endedAt, own, deliveryId, item + i + 1, signs, sessionId, span.externalId);
+  }
   if (outcomeKind(facts.outcome) === "failed") notifyFailed(core, facts, stored, { ...mark, repoKey, sessionId });
 }
 
