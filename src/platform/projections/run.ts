@@ -267,7 +267,8 @@ function projectionsJob(projections: readonly Projection[], newestDelivery: Newe
     async run(core) {
       const now = newestDelivery(core);
       if (now === seen) return;
-      work(core).behindSince ??= core.clock.monotonic();
+      const began = core.clock.monotonic();
+      work(core).behindSince ??= began;
       for (const projection of projections) {
         const error = await attempt(core, projection);
         // A projection that fails does not stop the others, unless nothing can be stored.
@@ -275,7 +276,8 @@ function projectionsJob(projections: readonly Projection[], newestDelivery: Newe
       }
       if (failing.size > 0) return;
       seen = now;
-      work(core).behindSince = undefined;
+      // What came in meanwhile waits since then at most.
+      work(core).behindSince = newestDelivery(core) === now ? undefined : began;
     },
   };
 }

@@ -193,6 +193,36 @@ it("follows deliveries by itself while an instance runs, and stops when told", a
   expect(summed().n).toBe(6);
 });
 
+it("counts the wait of what came in during a run from the run's beginning on", async () => {
+  const { t, token, core: served } = await start();
+  // Beside the projections that the instance itself keeps up to date.
+  const own: Core = { ...served, state: new Map() };
+  const lags: number[] = [];
+  let second: () => void = () => {};
+  const run = new Promise<void>((resolve) => (second = resolve));
+  const sum = summing(10);
+  const projection: Projection = {
+    ...sum,
+    newest: () => t.count("deliveries"),
+    async next(core, checkpoint, alone) {
+      lags.push(lagOf(core));
+      if (lags.length === 1) {
+        t.clock.advance(700);
+        const batch = sum.next(core, checkpoint, alone);
+        await deliver(t, token, 2, 1);
+        return batch;
+      }
+      second();
+      return sum.next(core, checkpoint, alone);
+    },
+  };
+  await deliver(t, token, 1, 1);
+  const stop = runProjections(own, [projection], newestDelivery);
+  onTestFinished(stop);
+  await run;
+  expect(lags).toEqual([0, 700]);
+});
+
 it("waits while many deliveries come in, but not for too long, and not when somebody asks", async () => {
   const { t, token, core, summed } = await start();
   const crowd = async () => {
