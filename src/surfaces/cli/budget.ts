@@ -14,7 +14,7 @@ import { catchUpSpend, currentPrices, spendReportInSlices } from "../../insight/
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
-import { dollars, table } from "./output.ts";
+import { dollars } from "./output.ts";
 
 interface SetOptions extends CommonOptions {
   readonly team: string;
@@ -55,7 +55,7 @@ async function isUnheardOf(core: Core, { teamId, scope, subject }: Budget): Prom
   return !groups.some(({ key }) => key === subject);
 }
 
-const asJson = ({ id, createdAt, ...budget }: BudgetStanding) => ({
+const asJson = ({ id, createdAt, ...budget }: Budget | BudgetStanding) => ({
   budgetId: id,
   ...budget,
   createdAt: isoInstant(createdAt),
@@ -77,11 +77,7 @@ export function budgetCommands(program: Command, cli: Cli): void {
         const { period, usd: amountUsd, at: thresholds } = options;
         const budget = { ...scopeOf(core, caller, options), period, amountUsd, thresholds };
         const set = await setBudget(core, teamId, budget, caller.by);
-        const { id: budgetId, createdAt, ...rest } = set;
-        output.result(
-          { budgetId, ...rest, createdAt: isoInstant(createdAt) },
-          () => `${budgetId}: $${dollars(amountUsd, "")} a ${period}`,
-        );
+        output.result(asJson(set), () => `${set.id}: $${dollars(amountUsd, "")} a ${period}`);
         if (await isUnheardOf(core, set))
           output.note(`Nothing was used of the ${set.scope} "${set.subject}" in a year: see whether that is its name.`);
       }),
@@ -95,22 +91,21 @@ export function budgetCommands(program: Command, cli: Cli): void {
         const { problem } = currentPrices(core);
         if (problem !== null) fail(invalid, problem);
         const listed = await currentStandings(core, teamId);
-        output.result(listed.map(asJson), () =>
-          table(
-            ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
-            listed.map((one) => [
-              one.id,
-              one.scope,
-              one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
-              `${one.from} to ${one.to}`,
-              dollars(one.amountUsd, "-"),
-              dollars(one.usedUsd, "-"),
-              dollars(one.forecastUsd, "too early"),
-              one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
-            ]),
-            "No budgets.",
-          ),
-        );
+        await output.list(listed, {
+          json: asJson,
+          headings: ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
+          cells: (one) => [
+            one.id,
+            one.scope,
+            one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
+            `${one.from} to ${one.to}`,
+            dollars(one.amountUsd, "-"),
+            dollars(one.usedUsd, "-"),
+            dollars(one.forecastUsd, "too early"),
+            one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
+          ],
+          empty: "No budgets.",
+        });
       }),
     );
   common(budget.command("remove").argument("<budget>", "budget id").description("remove a budget"))

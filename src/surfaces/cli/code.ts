@@ -11,14 +11,7 @@ import { csvLine } from "../../kit/csv.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
-import { atMost, duration, wholeNumber } from "./values.ts";
-
-/** Reads a whole number from one up to a ceiling. */
-const upTo = (max: number) => (text: string) => {
-  const value = wholeNumber(text);
-  if (value < 1 || value > max) throw new InvalidArgumentError(`It must be from 1 to ${max}.`);
-  return value;
-};
+import { atMost, duration, upTo } from "./values.ts";
 
 /** @returns milliseconds for which each machine of a code is bound */
 const boundFor = (text: string) => {

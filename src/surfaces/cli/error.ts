@@ -136,12 +136,11 @@ function addShow(error: Command, cli: Cli): void {
           ...{ to: event.person?.email ?? null, text: event.body },
         }));
         output.result({ ...standing, activity }, () => {
-          const head = facts([
-            ...Object.entries(standing).map(
-              ([name, value]) =>
-                [name, typeof value === "object" ? (value?.email ?? null) : value] as [string, string | number | null],
+          const head = facts(
+            Object.entries(standing).map(
+              ([name, value]) => [name, typeof value === "object" ? (value?.email ?? null) : value] as const,
             ),
-          ]);
+          );
           // Further lines of others' words are indented, or one would pass for a line of this list.
           const lines = activity.map(({ at, kind, by, to, text }) =>
             printableLines([at, by, kind, to ?? text ?? ""].join("\t").trimEnd()).replaceAll("\n", "\n\t"),

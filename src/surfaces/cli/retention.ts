@@ -11,7 +11,6 @@ import {
   setRetention,
 } from "../../share/erasure/erasure.ts";
 import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
-import { table } from "./output.ts";
 
 function days(text: string): number | "forever" {
   if (text === "forever") return text;
@@ -59,23 +58,21 @@ export function retentionCommands(program: Command, cli: Cli): void {
           const lastRun = run
             ? { at: isoInstant(run.at), finished: run.completedAt !== null, counts: run.counts }
             : null;
-          return { teamId, name, keeps: retentionOf(core, teamId), lastRun };
+          return { teamId, name, lastRun, keeps: retentionOf(core, teamId) };
         });
-        const asJson = listed.map(({ keeps, ...team }) => ({
-          ...team,
-          keeps: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, keeps[kind] ?? "forever"])),
-        }));
-        output.result(asJson, () =>
-          table(
-            ["TEAM", ...RETENTION_KINDS.map((kind) => kind.toUpperCase()), "LAST RUN"],
-            listed.map(({ name, keeps, lastRun }) => [
-              name,
-              ...RETENTION_KINDS.map((kind) => daysText(keeps[kind])),
-              lastRun?.at ?? null,
-            ]),
-            "No teams yet.",
-          ),
-        );
+        return output.list(listed, {
+          json: ({ keeps, ...team }) => ({
+            ...team,
+            keeps: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, keeps[kind] ?? "forever"])),
+          }),
+          headings: ["TEAM", ...RETENTION_KINDS.map((kind) => kind.toUpperCase()), "LAST RUN"],
+          cells: ({ name, keeps, lastRun }) => [
+            name,
+            ...RETENTION_KINDS.map((kind) => daysText(keeps[kind])),
+            lastRun?.at ?? null,
+          ],
+          empty: "No teams yet.",
+        });
       }),
     );
 }
