@@ -13,7 +13,7 @@ import {
 import { catchUpSpend, currentPrices, spendReportInSlices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
 import { dollars } from "./output.ts";
 
 interface SetOptions extends CommonOptions {
@@ -63,8 +63,7 @@ const asJson = ({ id, createdAt, ...budget }: Budget | BudgetStanding) => ({
 
 export function budgetCommands(program: Command, cli: Cli): void {
   const budget = program.command("budget").description("what teams are to spend at most");
-  common(budget.command("set").description("set a budget of a team, or of a repository, a person or a model of it"))
-    .requiredOption("--team <team>", "id or exact name")
+  ofTeam(budget.command("set").description("set a budget of a team, or of a repository, a person or a model of it"))
     .addOption(new Option("--repo <key>", "of this repository").conflicts(["person", "model"]))
     .addOption(new Option("--person <email>", "of this person's machines: e-mail address or id").conflicts(["model"]))
     .option("--model <name>", "of this model")
@@ -82,9 +81,8 @@ export function budgetCommands(program: Command, cli: Cli): void {
           output.note(`Nothing was used of the ${set.scope} "${set.subject}" in a year: see whether that is its name.`);
       }),
     );
-  common(budget.command("list").description("list a team's budgets and where they stand"))
-    .requiredOption("--team <team>", "id or exact name")
-    .action((options: CommonOptions & { team: string }) =>
+  ofTeam(budget.command("list").description("list a team's budgets and where they stand")).action(
+    (options: CommonOptions & { team: string }) =>
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await catchUpSpend(core);
@@ -107,14 +105,13 @@ export function budgetCommands(program: Command, cli: Cli): void {
           empty: "No budgets.",
         });
       }),
-    );
-  common(budget.command("remove").argument("<budget>", "budget id").description("remove a budget"))
-    .requiredOption("--team <team>", "id or exact name")
-    .action((id: string, options: CommonOptions & { team: string }) =>
+  );
+  ofTeam(budget.command("remove").argument("<budget>", "budget id").description("remove a budget")).action(
+    (id: string, options: CommonOptions & { team: string }) =>
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await removeBudget(core, teamId, id, caller.by);
         output.result({ budgetId: id, removed: true }, () => `${id} is removed`);
       }),
-    );
+  );
 }

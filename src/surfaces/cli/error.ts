@@ -19,7 +19,7 @@ import {
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
-import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
 import { facts, type Output, printableLines } from "./output.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
@@ -33,9 +33,6 @@ interface OfTeam extends CommonOptions {
 interface Named extends Subject {
   readonly title: string;
 }
-
-const ofTeam = (command: Command) =>
-  common(command).addOption(new Option("--team <team>", "id or exact name").makeOptionMandatory());
 
 /** @throws Problem 404 */
 async function named(core: Core, { id: teamId }: Team, id: string): Promise<Named> {

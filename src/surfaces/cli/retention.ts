@@ -10,7 +10,7 @@ import {
   retentionOf,
   setRetention,
 } from "../../share/erasure/erasure.ts";
-import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, ofTeam, teamIdNamed, teamNamed, withCore } from "./context.ts";
 
 function days(text: string): number | "forever" {
   if (text === "forever") return text;
@@ -29,8 +29,7 @@ const daysText = (kept: number | null) => (kept === null ? "forever" : `${kept} 
 
 export function retentionCommands(program: Command, cli: Cli): void {
   const retention = program.command("retention").description("for how long records are kept");
-  common(retention.command("set").description("say for how long a team's records of a kind are kept"))
-    .requiredOption("--team <team>", "id or exact name")
+  ofTeam(retention.command("set").description("say for how long a team's records of a kind are kept"))
     .addOption(new Option("--kind <kind>", "kind of data").choices([...RETENTION_KINDS]).makeOptionMandatory())
     .requiredOption("--days <days>", "a number of days, or forever", days)
     .action((options: SetOptions) =>
