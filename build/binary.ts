@@ -1,13 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { installedBase, pinnedBase } from "./bases.ts";
 import { judgeWeights, readBudget, weigh } from "./budget.ts";
 import { BuildError, bundle, hostTarget, ROOT, readTarget, type Target } from "./bundle.ts";
+import { run, say, sha256Of } from "./release/artefacts.ts";
 
 const USAGE = `Makes the executable and its checksum in dist/.
 
@@ -22,8 +20,6 @@ const STRIPPERS: Partial<Record<Target, readonly string[]>> = {
   "linux-x64": ["x86_64-linux-gnu-strip", "strip", "llvm-strip"],
   "linux-arm64": ["aarch64-linux-gnu-strip", "strip", "llvm-strip"],
 };
-
-const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 async function buildExecutable(target: Target, givenBase: string | undefined): Promise<void> {
   const dist = join(ROOT, "dist");
@@ -55,7 +51,7 @@ async function buildExecutable(target: Target, givenBase: string | undefined): P
         assets: Object.fromEntries(made.files.map((file) => [file, file])),
       }),
     );
-    run(process.execPath, ["--build-sea", config], made.folder);
+    run(process.execPath, ["--build-sea", config], { cwd: made.folder });
     await chmod(fresh, 0o755);
     if (target.startsWith("darwin-")) sign(fresh);
 
@@ -69,7 +65,7 @@ async function buildExecutable(target: Target, givenBase: string | undefined): P
     if (excess.length > 0) throw new BuildError(excess.join("\n"));
 
     if (target === hostTarget()) run(fresh, ["--version"]);
-    const sum = await sha256(fresh);
+    const sum = await sha256Of(fresh);
     // Linux caches a file that is written at once in large pieces, and counts a whole piece as resident in a process that touches any of
     // it: 30 MB of 120. A copy is cached in small pieces, as a download is.
     const settled = join(work, `${name}.copy`);
@@ -114,21 +110,6 @@ async function copyStripped(from: string, to: string, target: Target): Promise<b
 function sign(file: string): void {
   if (process.platform === "darwin") run("codesign", ["--force", "--sign", "-", file]);
   else say("unsigned: macOS runs it only after: codesign --force --sign - FILE");
-}
-
-function run(command: string, args: readonly string[], cwd = ROOT): void {
-  const done = spawnSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  if (done.status !== 0)
-    throw new BuildError(
-      `${basename(command)} ${args.join(" ")} failed (${done.error?.message ?? done.signal ?? `exit ${done.status}`})\n` +
-        `${done.stdout ?? ""}${done.stderr ?? ""}`,
-    );
-}
-
-async function sha256(file: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
-  return hash.digest("hex");
 }
 
 try {

@@ -14,6 +14,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { readPackageJSON } from "pkg-types";
 import { ROOT } from "./bundle.ts";
+import { say } from "./release/artefacts.ts";
 
 /** How long anything may take before it counts as hung. */
 const PATIENCE_MILLISECONDS = 30_000;
@@ -36,7 +37,6 @@ const SETTINGS = ["RECKON_PORT=0", "RECKON_WORKERS=1"];
 
 let passed = 0;
 let failed = 0;
-const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 /** Runs one check; the first thing it throws is its finding. @returns what the check found out, for later ones. */
 async function check<T>(title: string, body: () => T | Promise<T>): Promise<T | undefined> {

@@ -126,6 +126,12 @@ export function densestAt(text: string, words: readonly string[], span: number):
   return best.at;
 }
 
+/** How long somebody has to wait: `a minute`, `3 minutes`. */
+export function minutesText(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return minutes === 1 ? "a minute" : `${minutes} minutes`;
+}
+
 /** A number and its noun, for terminals: `1 session`, `2,000 sessions`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

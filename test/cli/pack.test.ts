@@ -83,6 +83,10 @@ describe("packs from the command line", () => {
       ["cookie-rules"],
       [],
     ]);
+    expect([
+      await listed("--team", "Acme", "--search", "cookie"),
+      await listed("--team", "Acme", "--search", "nothing"),
+    ]).toEqual([["cookie-rules"], []]);
     const entry = async () => (await t.get("/api/marketplace/public")).body.entries[0];
     expect(await json(t, "feature", "cookie-rules")).toEqual({
       name: "cookie-rules",

@@ -1,11 +1,10 @@
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
-import { MINUTE_MS } from "../../kit/clock.ts";
-import { StoreUnavailable } from "../../kit/errors.ts";
 import { verifyJwt } from "../../kit/jwt.ts";
 import { credential } from "../../platform/http/credential.ts";
+import { noteUse } from "../../platform/http/note-use.ts";
 import { findPublicKey } from "../../platform/keys/keys.ts";
-import { rows, type TokenRow } from "./rows.ts";
+import { rows } from "./rows.ts";
 import { openAccount, TYP } from "./tokens.ts";
 
 /** A person's command-line tool, by its access token. */
@@ -17,8 +16,6 @@ interface CliPrincipal {
 
 /** Longer than any token of ours; a longer one is not read. */
 const MAX_CHARS = 4_096;
-/** `last_used_at` is written at most once in this time. */
-const USED_EVERY_MS = MINUTE_MS;
 
 /** The key that a compact JWS claims to be signed with; undefined when it names none. */
 function claimedKey(token: string): string | undefined {
@@ -50,18 +47,8 @@ async function findCli(core: Core, accessToken: string): Promise<CliPrincipal | 
     return undefined;
   const user = openAccount(core, token.userId);
   if (!user) return undefined;
-  await noteUse(core, token, now);
+  await noteUse(core, token.lastUsedAt, (at) => rows(core.store).touchToken.run(at, token.id));
   return { tokenId: token.id, userId: user.id, email: user.email };
-}
-
-/** Notes that a token was used. A full disk must not shut people out: a use that cannot be noted now is noted with a later one. */
-async function noteUse(core: Core, { id, lastUsedAt }: TokenRow, now: number): Promise<void> {
-  if (lastUsedAt !== null && now >= lastUsedAt && now - lastUsedAt < USED_EVERY_MS) return;
-  try {
-    await core.store.write(() => rows(core.store).touchToken.run(now, id));
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-  }
 }
 
 /** The access token of a person's command-line tool. */

@@ -70,7 +70,8 @@ export const license = endpoint(
       unavailable(core, error),
     );
     return {
-      license: signed as string,
+      // Its grace may have ended since it was judged.
+      license: signed ?? fail(noSubscription),
       teamId: principal.teamId,
       seatCount: principal.seats,
       status: entitlement.status,

@@ -1,11 +1,10 @@
 import type { Core } from "../../core.ts";
-import { MINUTE_MS } from "../../kit/clock.ts";
-import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, notFound, unauthorized } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
+import { noteUse } from "../../platform/http/note-use.ts";
 import { rows, type TokenRow } from "./rows.ts";
 
 /** The principal of a SCIM token: the directory of one issuer. */
@@ -23,8 +22,6 @@ export type ScimTokenFacts = Omit<TokenRow, "issuerId">;
 
 /** Working tokens at most: an old and a new one, while the directory is switched over. */
 const MAX_LIVE = 2;
-/** `last_used_at` is written at most once in this time. */
-const USED_EVERY_MS = MINUTE_MS;
 
 /**
  * Makes a token with which an issuer's directory provisions people.
@@ -74,16 +71,8 @@ function findPrincipal(core: Core, token: string): ScimPrincipal | undefined {
   return row && { tokenId: row.id, issuerId: row.issuerId, lastUsedAt: row.lastUsedAt };
 }
 
-/** Notes that a token was used, at most once a minute. Reading goes on while nothing can be stored. */
-export async function touchScimToken(core: Core, { tokenId, lastUsedAt }: ScimPrincipal): Promise<void> {
-  const now = core.clock.now();
-  if (lastUsedAt !== null && now - lastUsedAt < USED_EVERY_MS && now >= lastUsedAt) return;
-  try {
-    await core.store.write(() => rows(core.store).touchToken.run(now, tokenId));
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-  }
-}
+export const touchScimToken = (core: Core, { tokenId, lastUsedAt }: ScimPrincipal): Promise<void> =>
+  noteUse(core, lastUsedAt, (now) => rows(core.store).touchToken.run(now, tokenId));
 
 /** Runs a change, unless the token was revoked, or its issuer removed, while it waited. @throws Problem 401 */
 export function writeByScim<T>(core: Core, { tokenId }: ScimPrincipal, act: () => T): Promise<T> {

@@ -4,40 +4,29 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type Endpoint, endpoint } from "../../platform/http/endpoint.ts";
 import type { ScimPrincipal } from "../directory/directory.ts";
-import { GROUP_SCHEMA, LIST_SCHEMA, USER_SCHEMA } from "./resources.ts";
+import { GROUP_SCHEMA, listOf, listReply, USER_SCHEMA } from "./resources.ts";
+import { SCIM_PATH } from "./scim.ts";
 import { COMMON, MAX_RECORDS, scopeOf } from "./scope.ts";
 
 /** What a directory may ask for before it provisions (RFC 7643 sections 5 to 7, RFC 7644 section 4). */
 
-const PATH = "/scim/v2";
 const CONFIG_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig";
 const TYPE_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:ResourceType";
 const SCHEMA_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:Schema";
 
 const Described = v.looseObject({ schemas: v.array(v.string()) });
-const List = v.object({
-  schemas: v.array(v.string()),
-  totalResults: v.pipe(v.number(), v.integer()),
-  startIndex: v.pipe(v.number(), v.integer()),
-  itemsPerPage: v.pipe(v.number(), v.integer()),
-  Resources: v.array(Described),
-});
+const List = listOf(Described);
 
-const listOf = (resources: readonly v.InferInput<typeof Described>[]): v.InferInput<typeof List> => ({
-  schemas: [LIST_SCHEMA],
-  totalResults: resources.length,
-  startIndex: 1,
-  itemsPerPage: resources.length,
-  Resources: [...resources],
-});
+const whole = (resources: readonly v.InferInput<typeof Described>[]) =>
+  listReply(resources.length, { offset: 0 }, resources);
 
 const metaOf = (base: string, resourceType: string, path: string) => ({ resourceType, location: `${base}${path}` });
-const baseOf = ({ config }: Pick<Core, "config">) => `${baseUrlOf(config).replace(/\/$/, "")}${PATH}`;
-const EXAMPLE_BASE = `https://reckon.example.com${PATH}`;
+const baseOf = ({ config }: Pick<Core, "config">) => `${baseUrlOf(config)}${SCIM_PATH}`;
+const EXAMPLE_BASE = `https://reckon.example.com${SCIM_PATH}`;
 
 const providerConfig = (base: string) => ({
   schemas: [CONFIG_SCHEMA],
-  documentationUri: `${base.slice(0, -PATH.length)}/docs/sso`,
+  documentationUri: `${base.slice(0, -SCIM_PATH.length)}/docs/sso`,
   patch: { supported: true },
   bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
   filter: { supported: true, maxResults: MAX_RECORDS },
@@ -135,20 +124,20 @@ const describing = (
       ...COMMON,
       id,
       method: "GET",
-      path: `${PATH}/${path}`,
+      path: `${SCIM_PATH}/${path}`,
       summary,
       ok: List,
       faults: [],
-      example: { ok: listOf(make(EXAMPLE_BASE)) },
+      example: { ok: whole(make(EXAMPLE_BASE)) },
     },
-    async (call) => listOf(make(baseOf((await scopeOf(call)).core))),
+    async (call) => whole(make(baseOf((await scopeOf(call)).core))),
   ),
   endpoint<typeof Described, ScimPrincipal>(
     {
       ...COMMON,
       id: oneId,
       method: "GET",
-      path: `${PATH}/${path}/:id`,
+      path: `${SCIM_PATH}/${path}/:id`,
       summary: oneSummary,
       ok: Described,
       faults: [notFound],
@@ -168,7 +157,7 @@ export const DISCOVERY_ENDPOINTS: readonly Endpoint[] = [
       ...COMMON,
       id: "scimServiceProviderConfig",
       method: "GET",
-      path: `${PATH}/ServiceProviderConfig`,
+      path: `${SCIM_PATH}/ServiceProviderConfig`,
       summary: "Read which features of SCIM are supported",
       ok: Described,
       faults: [],

@@ -29,11 +29,12 @@ import {
   showsMembers,
   windowIn,
 } from "./resources.ts";
+import { SCIM_PATH } from "./scim.ts";
 import { COMMON, type Scope, scopeOf } from "./scope.ts";
 import { settleTeams } from "./settle.ts";
 import { changeGroup, changeGroupDraft, dropGroup, groupDraft, groupIn, makeGroup, recordIn } from "./store-group.ts";
 
-const PATH = "/scim/v2/Groups";
+const PATH = `${SCIM_PATH}/Groups` as const;
 
 /** Members on a page of groups, all of them together; it is cut before the group that would exceed it. */
 const MAX_LISTED_MEMBERS = 10_000;
@@ -62,7 +63,7 @@ function cutPage({ core }: Scope, page: readonly GroupRecord[], shown: Shown): r
   return most === -1 ? page : page.slice(0, most);
 }
 
-const listGroups = endpoint<ReturnType<typeof listOf>, ScimPrincipal, typeof ListQuery>(
+const listGroups = endpoint<ReturnType<typeof listOf<typeof GroupResource>>, ScimPrincipal, typeof ListQuery>(
   {
     ...COMMON,
     id: "scimListGroups",

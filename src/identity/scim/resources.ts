@@ -5,6 +5,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { WHOLE } from "../../platform/http/fields.ts";
 import { directoryRecords, type GroupRecord, type UserRecord } from "../directory/directory.ts";
 import { getUser } from "../people/people.ts";
+import { SCIM_PATH } from "./scim.ts";
 
 /** People and groups as directories read them (RFC 7643 section 4). */
 
@@ -21,6 +22,9 @@ const Meta = v.object({
 });
 const Schemas = v.array(v.string());
 
+/** People of a group, or groups of a person. */
+const Linked = v.array(v.object({ value: v.string(), display: v.string(), $ref: v.optional(v.string()) }));
+
 /** `attributes` may leave members out, so only `schemas` and `id` are promised. */
 export const UserResource = v.looseObject({
   schemas: Schemas,
@@ -31,7 +35,7 @@ export const UserResource = v.looseObject({
   displayName: v.optional(v.string()),
   emails: v.optional(v.array(v.object({ value: v.string(), type: v.literal("work"), primary: v.literal(true) }))),
   active: v.optional(v.boolean()),
-  groups: v.optional(v.array(v.object({ value: v.string(), display: v.string(), $ref: v.optional(v.string()) }))),
+  groups: v.optional(Linked),
   meta: v.optional(Meta),
 });
 export const GroupResource = v.looseObject({
@@ -39,10 +43,10 @@ export const GroupResource = v.looseObject({
   id: v.string(),
   externalId: v.optional(v.string()),
   displayName: v.optional(v.string()),
-  members: v.optional(v.array(v.object({ value: v.string(), display: v.string(), $ref: v.optional(v.string()) }))),
+  members: v.optional(Linked),
   meta: v.optional(Meta),
 });
-export const listOf = (resource: typeof UserResource | typeof GroupResource) =>
+export const listOf = <Resource extends v.GenericSchema>(resource: Resource) =>
   v.object({
     schemas: v.pipe(v.array(v.literal(LIST_SCHEMA)), v.length(1)),
     totalResults: v.pipe(v.number(), v.integer()),
@@ -52,7 +56,11 @@ export const listOf = (resource: typeof UserResource | typeof GroupResource) =>
   });
 
 /** A page of a list, see `listOf`. */
-export const listReply = <T>(total: number, { offset }: ReturnType<typeof windowIn>, page: readonly T[]) => ({
+export const listReply = <T>(
+  total: number,
+  { offset }: Pick<ReturnType<typeof windowIn>, "offset">,
+  page: readonly T[],
+) => ({
   schemas: [LIST_SCHEMA] as (typeof LIST_SCHEMA)[],
   totalResults: total,
   startIndex: offset + 1,
@@ -119,7 +127,7 @@ function resource(shown: Shown, id: string, schema: string, parts: Readonly<Reco
 }
 
 export const locationOf = (core: Core, type: "User" | "Group", id: string): string =>
-  `${baseUrlOf(core.config).replace(/\/$/, "")}/scim/v2/${type}s/${id}`;
+  `${baseUrlOf(core.config)}${SCIM_PATH}/${type}s/${id}`;
 
 const metaOf = (
   core: Core,

@@ -9,7 +9,7 @@ import {
   type UserRecord,
   writeByScim,
 } from "../directory/directory.ts";
-import { findUserByEmail } from "../people/people.ts";
+import { findUserByEmail, getUser as getAccount } from "../people/people.ts";
 import { changesIn } from "./changes.ts";
 import { USER_BODY, USER_EXAMPLE } from "./examples.ts";
 import { filterIn } from "./paths.ts";
@@ -28,12 +28,14 @@ import {
   userResource,
   windowIn,
 } from "./resources.ts";
+import { SCIM_PATH } from "./scim.ts";
 import { COMMON, type Scope, scopeOf } from "./scope.ts";
 import { settleTeams } from "./settle.ts";
 import { changeRecord, createRecord, endRecord } from "./store-user.ts";
 import { changeAll, draftIn, type UserDraft } from "./user-draft.ts";
+import { membersOf } from "./values.ts";
 
-const PATH = "/scim/v2/Users";
+const PATH = `${SCIM_PATH}/Users` as const;
 
 function recordIn({ core, issuer }: Scope, id: string | undefined): UserRecord {
   return directoryRecords.user(core, issuer.id, id ?? "") ?? fail(notFound, "There is no such user.");
@@ -67,7 +69,7 @@ function selectionIn(
   }
 }
 
-const listUsers = endpoint<ReturnType<typeof listOf>, ScimPrincipal, typeof ListQuery>(
+const listUsers = endpoint<ReturnType<typeof listOf<typeof UserResource>>, ScimPrincipal, typeof ListQuery>(
   {
     ...COMMON,
     id: "scimListUsers",
@@ -152,7 +154,7 @@ const replaceUser = endpoint<typeof UserResource, ScimPrincipal, undefined, type
     const scope = await scopeOf(call);
     const { core } = scope;
     const draft = draftIn(call.body);
-    const hasActive = membersHave(call.body, "active");
+    const hasActive = (membersOf(call.body).get("active") ?? null) !== null;
     const after = await writeByScim(scope.core, call.principal, () => {
       const before = recordIn(scope, call.params.id);
       return changeRecord(scope, before, hasActive ? draft : { ...draft, active: draftOf(scope, before).active });
@@ -161,23 +163,11 @@ const replaceUser = endpoint<typeof UserResource, ScimPrincipal, undefined, type
   },
 );
 
-const membersHave = (body: Readonly<Record<string, unknown>>, name: string): boolean =>
-  Object.entries(body).some(([key, value]) => key.toLowerCase() === name && value !== null);
-
 /** A person as a draft, for changes. */
 function draftOf({ core }: Scope, record: UserRecord): UserDraft {
-  const { userName, externalId, givenName, familyName, formatted, displayName } = record;
-  const { active } = userResource(core, record, { attributes: "active" });
-  return {
-    userName,
-    externalId,
-    givenName,
-    familyName,
-    formatted,
-    displayName,
-    email: undefined,
-    active: active === true,
-  };
+  const { userName, externalId, givenName, familyName, formatted, displayName, userId } = record;
+  const active = getAccount(core, userId).disabledAt === null;
+  return { userName, externalId, givenName, familyName, formatted, displayName, email: undefined, active };
 }
 
 const patchUser = endpoint<typeof UserResource, ScimPrincipal, undefined, typeof Body>(

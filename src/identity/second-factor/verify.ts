@@ -1,6 +1,7 @@
 import { type Core, slot } from "../../core.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { fail, forbidden, rateLimited } from "../../kit/problem.ts";
+import { minutesText } from "../../kit/strings.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { takeChallenge } from "./challenges.ts";
 import { codeDigest } from "./factors.ts";
@@ -35,7 +36,7 @@ export async function verifyFactor(
   const { allowed, retryAfterSeconds } = failures(core).take(userId, core.clock.monotonic(), FAILURES);
   if (!allowed)
     fail(rateLimited, {
-      message: `There were too many wrong codes. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`,
+      message: `There were too many wrong codes. Try again in ${minutesText(retryAfterSeconds)}.`,
       retryAfterSeconds,
     });
   const challenge = "passkey" in answer ? takeChallenge(core, userId, "get") : undefined;

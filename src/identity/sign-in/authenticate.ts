@@ -2,6 +2,7 @@ import { type Core, slot } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { fail, forbidden, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
+import { minutesText } from "../../kit/strings.ts";
 import { recordEvent } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import { membershipsOf } from "../members/members.ts";
@@ -53,12 +54,7 @@ export async function signIn(
   const own = takeTry(core, failures(core), known ? `${key} ${quotaKey(origin.ip)}` : key, FAILURES, "at this account");
   if (own.refusal) throw address.refusal ?? own.refusal;
   const stored = user?.disabledAt === null ? user.passwordHash : null;
-  const right = await verifyPassword(password, stored, known ? undefined : origin.ip).catch((error: unknown) => {
-    // The password was not checked, so the try does not count.
-    address.giveBack();
-    own.giveBack();
-    throw error;
-  });
+  const right = await checked([address, own], verifyPassword(password, stored, known ? undefined : origin.ip));
   if (!right || !user) {
     const isMany = areMany(core, key);
     await core.store.write(() => {
@@ -106,8 +102,8 @@ function notifyRefused(core: Core, userId: string | undefined): void {
 export async function confirmPassword(core: Core, userId: string, password: string): Promise<void> {
   const own = takeTry(core, failures(core), `confirm ${userId}`, FAILURES, "at this account");
   if (own.refusal) throw own.refusal;
-  if (!(await verifyPassword(password, findUser(core, userId)?.passwordHash ?? null)))
-    fail(forbidden, "The present password is not right.");
+  const stored = findUser(core, userId)?.passwordHash ?? null;
+  if (!(await checked([own], verifyPassword(password, stored)))) fail(forbidden, "The present password is not right.");
   own.giveBack();
 }
 
@@ -119,16 +115,22 @@ interface Try {
   readonly giveBack: () => void;
 }
 
+/** Whether a password is right. Where it could not be checked, the tries do not count. */
+async function checked(counted: readonly Try[], verified: Promise<boolean>): Promise<boolean> {
+  try {
+    return await verified;
+  } catch (error) {
+    for (const { giveBack } of counted) giveBack();
+    throw error;
+  }
+}
+
 /** @param quota null when switched off */
 function takeTry(core: Core, buckets: Buckets, key: string, quota: Quota | null, where: string): Try {
   const nothing = () => {};
   if (quota === null) return { giveBack: nothing };
   const { allowed, retryAfterSeconds } = buckets.take(key, core.clock.monotonic(), quota);
   if (allowed) return { giveBack: () => buckets.giveBack(key, core.clock.monotonic(), quota) };
-  const minutes = Math.ceil(retryAfterSeconds / 60);
-  const text = `There were too many attempts ${where}. Try again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`;
-  return {
-    refusal: new Problem(rateLimited, { message: text, retryAfterSeconds: retryAfterSeconds }),
-    giveBack: nothing,
-  };
+  const message = `There were too many attempts ${where}. Try again in ${minutesText(retryAfterSeconds)}.`;
+  return { refusal: new Problem(rateLimited, { message, retryAfterSeconds }), giveBack: nothing };
 }

@@ -8,7 +8,7 @@ import { inTurn } from "./turns.ts";
 /** The address to which an issuer sends people back: one for each issuer, so that none can pass for another (RFC 9700 section 4.4.2). */
 export const callbackPath = (name: string) => `/sso/${name}/callback`;
 
-const redirectUri = (baseUrl: string, { name }: Issuer) => `${baseUrl.replace(/\/$/, "")}${callbackPath(name)}`;
+const redirectUri = (baseUrl: string, { name }: Issuer) => `${baseUrl}${callbackPath(name)}`;
 
 /**
  * Begins a sign-in by an issuer.

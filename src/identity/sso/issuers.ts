@@ -10,9 +10,6 @@ import { findTeam, getTeam } from "../teams/teams.ts";
 import { endSessionsBy } from "../web-sessions/web-sessions.ts";
 import { type GroupRow, type IssuerRow, rows } from "./rows.ts";
 
-/** A group of the issuer, or everybody (`*`), with the team and role that it gives. */
-export type GroupMap = GroupRow;
-
 /** An issuer of OpenID Connect that vouches for people here. */
 export interface Issuer extends Omit<IssuerRow, "domains" | "jit" | "trustEmail"> {
   /** Domains of the e-mail addresses by which an existing account may be linked the first time. */
@@ -21,7 +18,7 @@ export interface Issuer extends Omit<IssuerRow, "domains" | "jit" | "trustEmail"
   readonly jit: boolean;
   /** Whether its e-mail addresses count as verified although it does not say so. */
   readonly trustEmail: boolean;
-  readonly groups: readonly GroupMap[];
+  readonly groups: readonly GroupRow[];
 }
 
 /** A change of an issuer; members left out keep their value, or their default. */
@@ -247,8 +244,8 @@ function readDomains(typed: readonly string[]): string[] {
 }
 
 /** Reads `GROUP=TEAM:ROLE`. The group's name is everything before the last `=` that leaves a team and a role. */
-function readGroups(core: Core, typed: readonly string[]): GroupMap[] {
-  const groups = new Map<string, GroupMap>();
+function readGroups(core: Core, typed: readonly string[]): GroupRow[] {
+  const groups = new Map<string, GroupRow>();
   for (const line of typed.map((one) => one.trim()).filter(Boolean)) {
     const [, groupName = "", teamText = "", roleText = ""] = /^(.{1,256})=([^=]+):([a-z_-]+)$/.exec(line) ?? [];
     const role = roleNamed(roleText);
@@ -264,7 +261,7 @@ function readGroups(core: Core, typed: readonly string[]): GroupMap[] {
 /**
  * A group's meaning in the form that `readGroups` reads: the team by its name, or by its id where the name would be read as something else.
  */
-export function groupLine(core: Core, { groupName, teamId, role }: GroupMap): string {
+export function groupLine(core: Core, { groupName, teamId, role }: GroupRow): string {
   const { name } = getTeam(core, teamId);
   const team = name.includes("=") || findTeam(core, name)?.id !== teamId ? teamId : name;
   return `${groupName}=${team}:${role}`;

@@ -1,7 +1,7 @@
 import type { Configuration } from "openid-client";
 import { type Core, slot } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
-import { fail, problem } from "../../kit/problem.ts";
+import { fail, Problem, problem } from "../../kit/problem.ts";
 import { OutboundFailed, OutboundRefused, outboundFetch } from "../../platform/outbound/outbound.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Issuer } from "./issuers.ts";
@@ -175,22 +175,14 @@ const CLIENT_REFUSED = ["invalid_client", "unauthorized_client"];
 function refusedBy({ label }: Issuer, error: unknown): unknown {
   const reason = reasonOf(error);
   if (CLIENT_REFUSED.includes(reason))
-    return problemOf(
+    return new Problem(
       issuerUnavailable,
       `${label} does not take the client's id or secret that stand here (${reason}). Who runs this installation can enter those that it has now.`,
     );
   if (causes(error).some((one) => one instanceof OutboundFailed || one instanceof OutboundRefused))
-    return problemOf(issuerUnavailable, `The single sign-on cannot be reached: ${reason}.`);
-  if (!(error instanceof Error) || "row" in error) return error;
-  return problemOf(answerRefused, `The answer of the single sign-on was not accepted (${reason}). Sign in again.`);
-}
-
-function problemOf(row: Parameters<typeof fail>[0], message: string): unknown {
-  try {
-    fail(row, message);
-  } catch (error) {
-    return error;
-  }
+    return new Problem(issuerUnavailable, `The single sign-on cannot be reached: ${reason}.`);
+  if (!(error instanceof Error) || error instanceof Problem) return error;
+  return new Problem(answerRefused, `The answer of the single sign-on was not accepted (${reason}). Sign in again.`);
 }
 
 /** An error and its causes. */

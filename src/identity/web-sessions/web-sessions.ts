@@ -5,13 +5,13 @@
 
 import type { Core } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
-import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
-import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, notFound, unauthorized } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import { noteUse } from "../../platform/http/note-use.ts";
 import type { SessionPrincipal } from "../../platform/http/page.ts";
 import { type Membership, membershipsOf } from "../members/members.ts";
 import { findUser } from "../people/people.ts";
@@ -22,8 +22,6 @@ import { rows, type SessionRow } from "./rows.ts";
 export const SESSION_LIFETIME_MS = 30 * DAY_MS;
 /** A sign-in that nobody used for this long ends. */
 export const SESSION_IDLE_MS = 7 * DAY_MS;
-/** `last_seen_at` is written at most once in this time. */
-const SEEN_EVERY_MS = MINUTE_MS;
 
 /** Where a request came from, for the person to recognise it by. */
 export interface Origin {
@@ -122,16 +120,8 @@ export function isKnownAddress(core: Core, userId: string, ip: string): boolean 
     .some((one) => one === ip || quotaKey(one) === here);
 }
 
-/** Notes that a session was used, at most once a minute. Pages go on being shown while nothing can be stored. */
-export async function touchSession(core: Core, session: SessionPrincipal, ip: string): Promise<void> {
-  const now = core.clock.now();
-  if (now - session.lastSeenAt < SEEN_EVERY_MS && now >= session.lastSeenAt) return;
-  try {
-    await core.store.write(() => rows(core.store).touch.run(now, ip, session.sessionId));
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-  }
-}
+export const touchSession = (core: Core, session: SessionPrincipal, ip: string): Promise<void> =>
+  noteUse(core, session.lastSeenAt, (now) => rows(core.store).touch.run(now, ip, session.sessionId));
 
 /** Shows another of the person's teams from now on. @throws Problem when they are not in it */
 export async function switchTeam(core: Core, session: SessionPrincipal, teamId: string): Promise<void> {

@@ -124,7 +124,7 @@ function readSnooze(until: number | null, now: number): (word: WordRow) => Chang
 
 /** Whether it was said last, and by the same: clicked twice, or sent once more because no answer came. */
 function isLast(core: Core, word: WordRow, body: string, by: Actor): boolean {
-  const last = rows(core.store).events.get(word.teamId, word.class, 1);
+  const last = rows(core.store).events.get(word.teamId, word.class, null, 1);
   return last?.body === body && last.entryId === word.entryId && last.actorId === by.id;
 }
 

@@ -132,9 +132,9 @@ export const rows = statements((db) => ({
     `INSERT INTO triage_events (team_id, class, entry_id, at, kind, actor_kind, actor_id, actor_label, other_id, body)
      VALUES (@teamId, @class, @entryId, @at, @kind, @actorKind, @actorId, @actorLabel, @otherId, @body)`,
   ),
-  // By triage_events_by_class, from its end.
-  events: db.prepare<[string, string, number], EventRow>(
-    `${EVENT} WHERE team_id = ? AND class = ? ORDER BY id DESC LIMIT ?`,
+  // By triage_events_by_class, from its end; of one entry or, for null, of all.
+  events: db.prepare<[string, string, number | null, number], EventRow>(
+    `${EVENT} WHERE team_id = ? AND class = ? AND entry_id = coalesce(?, entry_id) ORDER BY id DESC LIMIT ?`,
   ),
   hasEvents: db
     .prepare<[string, string], number>("SELECT EXISTS (SELECT 1 FROM triage_events WHERE team_id = ? AND class = ?)")

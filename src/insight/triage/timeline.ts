@@ -12,9 +12,7 @@ const MAX_EVENTS = 200;
 
 /** What was said and done of a class, the newest first; 200 at most. @param entryId only what was of this entry */
 export function timelineOf(core: Core, teamId: string, fingerprint: string, entryId?: number): TimelineEntry[] {
-  const events = rows(core.store)
-    .events.all(teamId, fingerprint, MAX_EVENTS)
-    .filter((event) => entryId === undefined || event.entryId === entryId);
+  const events = rows(core.store).events.all(teamId, fingerprint, entryId ?? null, MAX_EVENTS);
   const people = ownersOf(
     core,
     events.map(({ kind, otherId }) => (kind === "assigned" ? otherId : null)),

@@ -65,18 +65,20 @@ function decide(pack: StoredPack, act: Curation["act"], reason: string | null, n
 }
 
 /**
- * Every team's packs by name, removed ones too; for operators.
+ * Packs by name, removed ones too.
  * @param text part of a name, title or publisher
  * @param after the last name of the page before
+ * @param teamId whose; every team's when null, for operators
  */
 export function listAllPacks(
   core: Core,
   text: string,
   limit: number,
   after = "",
+  teamId: string | null = null,
 ): { readonly rows: OwnPack[]; readonly next: string | undefined } {
-  const teamIds = JSON.stringify(text === "" ? [] : findTeamIds(core, text));
-  const ids = rows(core.store).from.all({ after, ...soughtText(text), teamIds, limit: limit + 1 });
+  const publishers = JSON.stringify(text === "" ? [] : findTeamIds(core, text));
+  const ids = rows(core.store).from.all({ after, teamId, ...soughtText(text), publishers, limit: limit + 1 });
   const page = packRows(core, ids.slice(0, limit)).map((row) => toOwn(core, row, toEntry(core, row)));
   return { rows: page, next: ids.length > limit ? page.at(-1)?.name : undefined };
 }

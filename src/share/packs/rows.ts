@@ -64,15 +64,28 @@ const PACK = `SELECT p.id, p.team_id AS teamId, p.name, p.title, p.summary, p.li
 const STORED = `SELECT id, team_id AS teamId, name, title, summary, license, tags, created_at AS createdAt, updated_at AS updatedAt,
     featured_at AS featuredAt, removed_at AS removedAt, removed_reason AS removedReason FROM packs`;
 
+/** Parameters for a page of packs by name. */
+interface PacksFrom {
+  readonly after: string;
+  /** Only of this team; null for all. */
+  readonly teamId: string | null;
+  readonly text: string | null;
+  readonly begins: string | null;
+  /** A JSON list: teams whose names have the text. */
+  readonly publishers: string;
+  readonly limit: number;
+}
+
 export const rows = statements((db) => ({
   packs: db.prepare<[{ since: number; versionIds: string }], PackRow>(PACK),
   // The whole table.
   published: db.prepare<[], string>("SELECT id FROM packs WHERE removed_at IS NULL").pluck(),
   // From a name on, by the unique index on packs.name.
   from: db
-    .prepare<[{ after: string; text: string | null; begins: string | null; teamIds: string; limit: number }], string>(
-      `SELECT id FROM packs WHERE name > @after AND (@text IS NULL OR ${holdsSought("name", "title")}
-         OR team_id IN (SELECT value FROM json_each(@teamIds))) ORDER BY name LIMIT @limit`,
+    .prepare<[PacksFrom], string>(
+      `SELECT id FROM packs WHERE name > @after AND (@teamId IS NULL OR team_id = @teamId)
+         AND (@text IS NULL OR ${holdsSought("name", "title")} OR team_id IN (SELECT value FROM json_each(@publishers)))
+       ORDER BY name LIMIT @limit`,
     )
     .pluck(),
   // By packs_by_team.

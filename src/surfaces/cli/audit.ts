@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { findTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { isDate } from "../../kit/date.ts";
 import { listEvents } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, teamIdNamed, withCore } from "./context.ts";
-import { instant, wholeNumber } from "./values.ts";
+import { instant, upTo } from "./values.ts";
 
 const SHOWN = 50;
 const MOST = 10_000;
@@ -18,12 +18,6 @@ interface AuditOptions extends CommonOptions {
   readonly limit: number;
 }
 
-function atMostShown(text: string): number {
-  const count = wholeNumber(text);
-  if (count < 1 || count > MOST) throw new InvalidArgumentError(`It must be 1 to ${MOST}.`);
-  return count;
-}
-
 /** Reads an end: a day counts to its last instant. */
 const untilEnd = (text: string): number => instant(text) + (isDate(text) ? DAY_MS : 0);
 
@@ -35,7 +29,7 @@ export function auditCommand(program: Command, cli: Cli): void {
     .option("--text <text>", "only events with this text in the name of the actor or the target, or in an address")
     .option("--since <instant>", "from then on: a date or an instant, such as 2026-11-21T12:00:00Z", instant)
     .option("--until <instant>", "before then; a date is included", untilEnd)
-    .option("--limit <n>", `events at most, 1 to ${MOST}`, atMostShown, SHOWN)
+    .option("--limit <n>", `events at most, 1 to ${MOST}`, upTo(MOST), SHOWN)
     .action((options: AuditOptions) =>
       withCore(cli, options, async (core, output, caller) => {
         const { team, action, text, since: from, until: to, limit } = options;

@@ -13,8 +13,8 @@ import {
 import { catchUpSpend, currentPrices, spendReportInSlices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
-import { dollars, table } from "./output.ts";
+import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
+import { dollars } from "./output.ts";
 
 interface SetOptions extends CommonOptions {
   readonly team: string;
@@ -55,7 +55,7 @@ async function isUnheardOf(core: Core, { teamId, scope, subject }: Budget): Prom
   return !groups.some(({ key }) => key === subject);
 }
 
-const asJson = ({ id, createdAt, ...budget }: BudgetStanding) => ({
+const asJson = ({ id, createdAt, ...budget }: Budget | BudgetStanding) => ({
   budgetId: id,
   ...budget,
   createdAt: isoInstant(createdAt),
@@ -63,8 +63,7 @@ const asJson = ({ id, createdAt, ...budget }: BudgetStanding) => ({
 
 export function budgetCommands(program: Command, cli: Cli): void {
   const budget = program.command("budget").description("what teams are to spend at most");
-  common(budget.command("set").description("set a budget of a team, or of a repository, a person or a model of it"))
-    .requiredOption("--team <team>", "id or exact name")
+  ofTeam(budget.command("set").description("set a budget of a team, or of a repository, a person or a model of it"))
     .addOption(new Option("--repo <key>", "of this repository").conflicts(["person", "model"]))
     .addOption(new Option("--person <email>", "of this person's machines: e-mail address or id").conflicts(["model"]))
     .option("--model <name>", "of this model")
@@ -77,49 +76,42 @@ export function budgetCommands(program: Command, cli: Cli): void {
         const { period, usd: amountUsd, at: thresholds } = options;
         const budget = { ...scopeOf(core, caller, options), period, amountUsd, thresholds };
         const set = await setBudget(core, teamId, budget, caller.by);
-        const { id: budgetId, createdAt, ...rest } = set;
-        output.result(
-          { budgetId, ...rest, createdAt: isoInstant(createdAt) },
-          () => `${budgetId}: $${dollars(amountUsd, "")} a ${period}`,
-        );
+        output.result(asJson(set), () => `${set.id}: $${dollars(amountUsd, "")} a ${period}`);
         if (await isUnheardOf(core, set))
           output.note(`Nothing was used of the ${set.scope} "${set.subject}" in a year: see whether that is its name.`);
       }),
     );
-  common(budget.command("list").description("list a team's budgets and where they stand"))
-    .requiredOption("--team <team>", "id or exact name")
-    .action((options: CommonOptions & { team: string }) =>
+  ofTeam(budget.command("list").description("list a team's budgets and where they stand")).action(
+    (options: CommonOptions & { team: string }) =>
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await catchUpSpend(core);
         const { problem } = currentPrices(core);
         if (problem !== null) fail(invalid, problem);
         const listed = await currentStandings(core, teamId);
-        output.result(listed.map(asJson), () =>
-          table(
-            ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
-            listed.map((one) => [
-              one.id,
-              one.scope,
-              one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
-              `${one.from} to ${one.to}`,
-              dollars(one.amountUsd, "-"),
-              dollars(one.usedUsd, "-"),
-              dollars(one.forecastUsd, "too early"),
-              one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
-            ]),
-            "No budgets.",
-          ),
-        );
+        await output.list(listed, {
+          json: asJson,
+          headings: ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
+          cells: (one) => [
+            one.id,
+            one.scope,
+            one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
+            `${one.from} to ${one.to}`,
+            dollars(one.amountUsd, "-"),
+            dollars(one.usedUsd, "-"),
+            dollars(one.forecastUsd, "too early"),
+            one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
+          ],
+          empty: "No budgets.",
+        });
       }),
-    );
-  common(budget.command("remove").argument("<budget>", "budget id").description("remove a budget"))
-    .requiredOption("--team <team>", "id or exact name")
-    .action((id: string, options: CommonOptions & { team: string }) =>
+  );
+  ofTeam(budget.command("remove").argument("<budget>", "budget id").description("remove a budget")).action(
+    (id: string, options: CommonOptions & { team: string }) =>
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await removeBudget(core, teamId, id, caller.by);
         output.result({ budgetId: id, removed: true }, () => `${id} is removed`);
       }),
-    );
+  );
 }

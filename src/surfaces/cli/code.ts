@@ -10,15 +10,8 @@ import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
-import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
-import { atMost, duration, wholeNumber } from "./values.ts";
-
-/** Reads a whole number from one up to a ceiling. */
-const upTo = (max: number) => (text: string) => {
-  const value = wholeNumber(text);
-  if (value < 1 || value > max) throw new InvalidArgumentError(`It must be from 1 to ${max}.`);
-  return value;
-};
+import { type Cli, type CommonOptions, ofTeam, teamNamed, withCore } from "./context.ts";
+import { atMost, duration, upTo } from "./values.ts";
 
 /** @returns milliseconds for which each machine of a code is bound */
 const boundFor = (text: string) => {
@@ -43,8 +36,6 @@ export function codeCommands(program: Command, cli: Cli): void {
   addList(code, cli);
   addRevoke(code, cli);
 }
-
-const ofTeam = (command: Command) => common(command).requiredOption("--team <team>", "id or exact name");
 
 function addCreate(code: Command, cli: Cli): void {
   const create = ofTeam(code.command("create").description("mint codes that bind machines to a team"))

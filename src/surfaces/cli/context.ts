@@ -73,6 +73,10 @@ export function common(command: Command): Command {
     .option("--json", "print the result as one JSON document", false);
 }
 
+/** A command about one team. */
+export const ofTeam = (command: Command): Command =>
+  common(command).requiredOption("--team <team>", "id or exact name");
+
 export interface CommonOptions {
   readonly data?: string;
   readonly json?: boolean;

@@ -19,7 +19,7 @@ import {
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
-import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
 import { facts, type Output, printableLines } from "./output.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
@@ -33,9 +33,6 @@ interface OfTeam extends CommonOptions {
 interface Named extends Subject {
   readonly title: string;
 }
-
-const ofTeam = (command: Command) =>
-  common(command).addOption(new Option("--team <team>", "id or exact name").makeOptionMandatory());
 
 /** @throws Problem 404 */
 async function named(core: Core, { id: teamId }: Team, id: string): Promise<Named> {
@@ -136,12 +133,11 @@ function addShow(error: Command, cli: Cli): void {
           ...{ to: event.person?.email ?? null, text: event.body },
         }));
         output.result({ ...standing, activity }, () => {
-          const head = facts([
-            ...Object.entries(standing).map(
-              ([name, value]) =>
-                [name, typeof value === "object" ? (value?.email ?? null) : value] as [string, string | number | null],
+          const head = facts(
+            Object.entries(standing).map(
+              ([name, value]) => [name, typeof value === "object" ? (value?.email ?? null) : value] as const,
             ),
-          ]);
+          );
           // Further lines of others' words are indented, or one would pass for a line of this list.
           const lines = activity.map(({ at, kind, by, to, text }) =>
             printableLines([at, by, kind, to ?? text ?? ""].join("\t").trimEnd()).replaceAll("\n", "\n\t"),

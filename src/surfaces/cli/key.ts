@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { isoInstant } from "../../kit/clock.ts";
 import { ensureSigningKey, exportKeys, listKeys, rotateKey, wrapKeys } from "../../platform/keys/keys.ts";
 import { type Cli, type CommonOptions, common, readSecret, withCore } from "./context.ts";
-import { table } from "./output.ts";
 
 export function keyCommands(program: Command, cli: Cli): void {
   const key = program.command("key").description("signing keys");
@@ -16,14 +15,12 @@ export function keyCommands(program: Command, cli: Cli): void {
   common(key.command("show").description("list the keys, the active one first")).action((options: CommonOptions) =>
     withCore(cli, options, async (core, output) => {
       if (core.config.signing === "on") await ensureSigningKey(core);
-      const rows = listKeys(core).map(asJson);
-      output.result(rows, () =>
-        table(
-          ["KID", "ALG", "CREATED", "STATUS"],
-          rows.map((row) => [row.kid, row.alg, row.createdAt, row.status]),
-          "No keys yet.",
-        ),
-      );
+      await output.list(listKeys(core).map(asJson), {
+        json: (row) => row,
+        headings: ["KID", "ALG", "CREATED", "STATUS"],
+        cells: (row) => [row.kid, row.alg, row.createdAt, row.status],
+        empty: "No keys yet.",
+      });
     }),
   );
 

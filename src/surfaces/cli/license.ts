@@ -3,7 +3,7 @@ import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { invalid, Problem } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
-import { type Cli, type CommonOptions, common, noteGuessedAddress, outputOf, teamNamed, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, noteGuessedAddress, ofTeam, outputOf, teamNamed, withCore } from "./context.ts";
 import { facts } from "./output.ts";
 import { readText } from "./texts.ts";
 import { instant, wholeNumber } from "./values.ts";
@@ -11,8 +11,7 @@ import { instant, wholeNumber } from "./values.ts";
 export function licenseCommands(program: Command, cli: Cli): void {
   const license = program.command("license").description("licences that verify offline");
 
-  common(license.command("mint").description("sign a licence for a team"))
-    .requiredOption("--team <team>", "id or exact name")
+  ofTeam(license.command("mint").description("sign a licence for a team"))
     .option("--days <n>", "lifetime, capped by the paid period (default: RECKON_LICENSE_DAYS)", wholeNumber)
     .option("--out <file>", "write it to a file instead of printing it")
     .option("--force", "replace that file if it is there", false)

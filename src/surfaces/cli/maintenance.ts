@@ -5,7 +5,6 @@ import { fail, unavailable } from "../../kit/problem.ts";
 import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
 import { backup, examine, makeVerified } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, withCoreToLook } from "./context.ts";
-import { table } from "./output.ts";
 import { orNothing } from "./texts.ts";
 
 export function maintenanceCommands(program: Command, cli: Cli): void {
@@ -40,13 +39,12 @@ function addDoctor(program: Command, cli: Cli): void {
     (options: CommonOptions) =>
       withCoreToLook(cli, options, async (core, output) => {
         const findings = await examine(core, output.steps);
-        output.result(findings, () =>
-          table(
-            ["CHECK", "STATUS", "DETAIL"],
-            findings.map((one) => [one.check, one.status, one.detail]),
-            "",
-          ),
-        );
+        await output.list(findings, {
+          json: (one) => one,
+          headings: ["CHECK", "STATUS", "DETAIL"],
+          cells: (one) => [one.check, one.status, one.detail],
+          empty: "",
+        });
         if (findings.some((one) => one.status === "failed")) cli.exitCode = 1;
       }),
   );

@@ -10,7 +10,6 @@ import {
   draftPack,
   installCommand,
   listAllPacks,
-  listTeamPacks,
   type OwnPack,
   type PackDraft,
   publishPack,
@@ -24,7 +23,7 @@ import {
   teamNamed,
   withCore,
 } from "./context.ts";
-import { type Output, table } from "./output.ts";
+import type { Output } from "./output.ts";
 import { several, wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
@@ -145,23 +144,19 @@ function addList(pack: Command, cli: Cli): void {
     .option("--search <text>", "text in the name, the title or the publisher")
     .option("--limit <n>", "how many at most", wholeNumber, DEFAULT_LISTED)
     .action((options: CommonOptions & { team?: string; search?: string; limit: number }) =>
-      withCore(cli, options, (core, output, caller) => {
+      withCore(cli, options, async (core, output, caller) => {
         const teamId = teamIdNamed(core, caller, options.team);
         const limit = Math.min(Math.max(1, options.limit), MAX_LISTED);
-        const { rows, next } =
-          teamId === undefined
-            ? listAllPacks(core, options.search ?? "", limit)
-            : { rows: listTeamPacks(core, teamId), next: undefined };
-        output.result(rows.map(asJson), () =>
-          table(
-            ["NAME", "VERSION", "STATUS", "RANK", "INSTALLS", "PUBLISHER"],
-            rows.map((one) => [
-              ...[one.name, one.version, stateOf(one), one.rank, one.installs],
-              `${one.publisher.name}${one.publisher.verified ? " (verified)" : ""}`,
-            ]),
-            `No packs yet. Publish one: ${output.reckon("pack publish --help")}`,
-          ),
-        );
+        const { rows, next } = listAllPacks(core, options.search ?? "", limit, "", teamId);
+        await output.list(rows, {
+          json: asJson,
+          headings: ["NAME", "VERSION", "STATUS", "RANK", "INSTALLS", "PUBLISHER"],
+          cells: (one) => [
+            ...[one.name, one.version, stateOf(one), one.rank, one.installs],
+            `${one.publisher.name}${one.publisher.verified ? " (verified)" : ""}`,
+          ],
+          empty: `No packs yet. Publish one: ${output.reckon("pack publish --help")}`,
+        });
         if (next !== undefined) output.note(`There are more than ${rows.length}: raise --limit to see them.`);
       }),
     );

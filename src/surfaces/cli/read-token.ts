@@ -13,13 +13,9 @@ import { readsToday } from "../../insight/ask/ask.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { revokedText } from "./output.ts";
-import { duration, oneOf } from "./values.ts";
+import { duration, oneOf, several } from "./values.ts";
 
-/** For an option that may be given several times. */
-function each<T>(read: (text: string) => T): (text: string, before: T[] | undefined) => T[] {
-  return (text, before = []) => [...before, read(text)];
-}
-const text = each((value) => value);
+const kind = oneOf(KINDS);
 
 interface CreateOptions extends CommonOptions {
   readonly user: string;
@@ -47,10 +43,12 @@ function addCreate(token: Command, cli: Cli): void {
   common(token.command("create").description("make a read token; options that narrow it may be given several times"))
     .requiredOption("--user <email>", "whose token it is: e-mail address or id")
     .requiredOption("--name <name>", "a name by which its owner recognises it")
-    .option("--team <team>", "only this team: id or exact name", text)
-    .option("--repo <key>", "only this repository", text)
-    .option("--path <glob>", "only files whose path matches, e.g. docs/**", text)
-    .option("--kind <kind>", `only this kind: ${KINDS.join(", ")}`, each(oneOf(KINDS)))
+    .option("--team <team>", "only this team: id or exact name", several)
+    .option("--repo <key>", "only this repository", several)
+    .option("--path <glob>", "only files whose path matches, e.g. docs/**", several)
+    .option("--kind <kind>", `only this kind: ${KINDS.join(", ")}`, (text, before?: string[]) =>
+      several(kind(text), before),
+    )
     .option("--expires <span>", "how long it works, e.g. 12h; 365d at most (default: 90d)", duration)
     .action((options: CreateOptions) =>
       withCore(cli, options, async (core, output, { by }) => {

@@ -8,7 +8,7 @@ import {
   removeRelease,
 } from "../../share/releases/releases.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
-import { facts, table } from "./output.ts";
+import { facts } from "./output.ts";
 import { oneOf } from "./values.ts";
 
 const platform = oneOf(Object.keys(PLATFORM_NAMES));
@@ -46,19 +46,17 @@ export function releaseCommands(program: Command, cli: Cli): void {
     );
 
   common(release.command("list").description("list the installers, newest first")).action((options: CommonOptions) =>
-    withCore(cli, options, (core, output) => {
-      const found = listReleases(core);
-      output.result(found.map(shown), () =>
-        table(
-          ["PLATFORM", "VERSION", "BYTES", "URL", "SHA512", "FILE"],
-          found.map((one) => [
-            ...[one.platform, one.version, one.bytes, one.url, one.sha512],
-            one.missing ? "missing" : one.fileName === null ? "elsewhere" : "here",
-          ]),
-          "No installer is registered.",
-        ),
-      );
-    }),
+    withCore(cli, options, (core, output) =>
+      output.list(listReleases(core), {
+        json: shown,
+        headings: ["PLATFORM", "VERSION", "BYTES", "URL", "SHA512", "FILE"],
+        cells: (one) => [
+          ...[one.platform, one.version, one.bytes, one.url, one.sha512],
+          one.missing ? "missing" : one.fileName === null ? "elsewhere" : "here",
+        ],
+        empty: "No installer is registered.",
+      }),
+    ),
   );
 
   common(release.command("remove").description("withdraw an installer and delete its file"))

@@ -124,10 +124,14 @@ async function putBackup(cli: Cli, options: CommonOptions, file: string): Promis
   const done = restore(file, config.data, stampOf(systemClock.now()), output.steps);
   const erasedAgain = await eraseAgain(cli, options, output, done.schema);
   output.result({ ...done, erasedAgain }, () => `restored the backup of ${done.madeAt} into ${config.data}`);
-  if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
-  if (erasedAgain > 0) output.note(`Made again: ${counted(erasedAgain, "erasure")} that the backup did not know of.`);
+  noteDone(output, done.keptAside, erasedAgain);
   output.note(openAgain(done));
   if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
+}
+
+function noteDone(output: Output, keptAside: string | null, erasedAgain: number): void {
+  if (keptAside) output.note(`What was there is kept in ${keptAside}.`);
+  if (erasedAgain > 0) output.note(`Made again: ${counted(erasedAgain, "erasure")} that it did not know of.`);
 }
 
 /** @returns how many erasures were made again because the restored database did not have them */
@@ -189,9 +193,8 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
   output.result({ ...copyJson(done), keptAside, ...lost, erasedAgain }, () =>
     [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
   );
-  if (keptAside) output.note(`What was there is kept in ${keptAside}.`);
+  noteDone(output, keptAside, erasedAgain);
   output.note(lostText(lostLeaves));
   output.note(openAgain(done));
   output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");
-  if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the copy did not know of were made again.`);
 }

@@ -10,8 +10,7 @@ import {
   retentionOf,
   setRetention,
 } from "../../share/erasure/erasure.ts";
-import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
-import { table } from "./output.ts";
+import { type Cli, type CommonOptions, common, ofTeam, teamIdNamed, teamNamed, withCore } from "./context.ts";
 
 function days(text: string): number | "forever" {
   if (text === "forever") return text;
@@ -30,8 +29,7 @@ const daysText = (kept: number | null) => (kept === null ? "forever" : `${kept} 
 
 export function retentionCommands(program: Command, cli: Cli): void {
   const retention = program.command("retention").description("for how long records are kept");
-  common(retention.command("set").description("say for how long a team's records of a kind are kept"))
-    .requiredOption("--team <team>", "id or exact name")
+  ofTeam(retention.command("set").description("say for how long a team's records of a kind are kept"))
     .addOption(new Option("--kind <kind>", "kind of data").choices([...RETENTION_KINDS]).makeOptionMandatory())
     .requiredOption("--days <days>", "a number of days, or forever", days)
     .action((options: SetOptions) =>
@@ -59,23 +57,21 @@ export function retentionCommands(program: Command, cli: Cli): void {
           const lastRun = run
             ? { at: isoInstant(run.at), finished: run.completedAt !== null, counts: run.counts }
             : null;
-          return { teamId, name, keeps: retentionOf(core, teamId), lastRun };
+          return { teamId, name, lastRun, keeps: retentionOf(core, teamId) };
         });
-        const asJson = listed.map(({ keeps, ...team }) => ({
-          ...team,
-          keeps: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, keeps[kind] ?? "forever"])),
-        }));
-        output.result(asJson, () =>
-          table(
-            ["TEAM", ...RETENTION_KINDS.map((kind) => kind.toUpperCase()), "LAST RUN"],
-            listed.map(({ name, keeps, lastRun }) => [
-              name,
-              ...RETENTION_KINDS.map((kind) => daysText(keeps[kind])),
-              lastRun?.at ?? null,
-            ]),
-            "No teams yet.",
-          ),
-        );
+        return output.list(listed, {
+          json: ({ keeps, ...team }) => ({
+            ...team,
+            keeps: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, keeps[kind] ?? "forever"])),
+          }),
+          headings: ["TEAM", ...RETENTION_KINDS.map((kind) => kind.toUpperCase()), "LAST RUN"],
+          cells: ({ name, keeps, lastRun }) => [
+            name,
+            ...RETENTION_KINDS.map((kind) => daysText(keeps[kind])),
+            lastRun?.at ?? null,
+          ],
+          empty: "No teams yet.",
+        });
       }),
     );
 }

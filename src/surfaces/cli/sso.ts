@@ -20,7 +20,7 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, readSecret, withCore } from "./context.ts";
-import { type Output, revokedText, table } from "./output.ts";
+import { type Output, revokedText } from "./output.ts";
 import { several } from "./values.ts";
 
 interface IssuerOptions extends CommonOptions {
@@ -64,9 +64,7 @@ const withSettings = (command: Command) =>
 const changeOf = async (cli: Cli, options: IssuerOptions): Promise<IssuerChange> => ({
   issuer: options.issuer,
   clientId: options.clientId,
-  clientSecret: options.clientSecretStdin
-    ? await readSecret(cli, "secret", "sso add … --client-secret-stdin")
-    : undefined,
+  clientSecret: options.clientSecretStdin ? await readSecret(cli, "secret", "sso … --client-secret-stdin") : undefined,
   label: options.label,
   scopes: options.scopes,
   groupsClaim: options.groupsClaim,
@@ -140,23 +138,20 @@ function addList(sso: Command, cli: Cli): void {
   common(sso.command("list").description("list the issuers, and what their groups mean here")).action(
     (options: CommonOptions) =>
       withCore(cli, options, (core, output) => {
-        const issuers = listIssuers(core);
-        const all = issuers.map((one) => described(core, one));
-        output.result(all, () =>
-          table(
-            ["NAME", "ISSUER", "CLIENT", "GROUPS", "DOMAINS", "ACCOUNTS", "PEOPLE"],
-            issuers.map((one) => [
-              one.name,
-              one.issuer,
-              one.clientId,
-              one.groups.map((group) => groupLine(core, group)).join(" "),
-              one.domains.join(" "),
-              one.jit ? "are made" : "are there",
-              String(countIdentities(core, one.id)),
-            ]),
-            `No single sign-on yet. Add one: ${output.reckon("sso add NAME --issuer URL --client-id ID")}`,
-          ),
-        );
+        return output.list(listIssuers(core), {
+          json: (one) => described(core, one),
+          headings: ["NAME", "ISSUER", "CLIENT", "GROUPS", "DOMAINS", "ACCOUNTS", "PEOPLE"],
+          cells: (one) => [
+            one.name,
+            one.issuer,
+            one.clientId,
+            one.groups.map((group) => groupLine(core, group)).join(" "),
+            one.domains.join(" "),
+            one.jit ? "are made" : "are there",
+            countIdentities(core, one.id),
+          ],
+          empty: `No single sign-on yet. Add one: ${output.reckon("sso add NAME --issuer URL --client-id ID")}`,
+        });
       }),
   );
 }
@@ -187,20 +182,17 @@ function addScim(sso: Command, cli: Cli): void {
     );
 }
 
-function listTokens(core: Core, { id, name }: Issuer, output: Output): void {
-  const tokens = listScimTokens(core, id).map((one) => ({
-    id: one.id,
-    createdAt: isoInstant(one.createdAt),
-    lastUsedAt: instantOrNull(one.lastUsedAt),
-  }));
-  output.result(tokens, () =>
-    table(
-      ["ID", "MADE", "LAST USED"],
-      tokens.map((one) => [one.id, one.createdAt, one.lastUsedAt]),
-      `No SCIM token yet. Make one: ${output.reckon(`sso scim ${name}`)}`,
-    ),
-  );
-}
+const listTokens = (core: Core, { id, name }: Issuer, output: Output): Promise<void> =>
+  output.list(listScimTokens(core, id), {
+    json: (one) => ({
+      id: one.id,
+      createdAt: isoInstant(one.createdAt),
+      lastUsedAt: instantOrNull(one.lastUsedAt),
+    }),
+    headings: ["ID", "MADE", "LAST USED"],
+    cells: (one) => [one.id, isoInstant(one.createdAt), instantOrNull(one.lastUsedAt)],
+    empty: `No SCIM token yet. Make one: ${output.reckon(`sso scim ${name}`)}`,
+  });
 
 function addUnlink(sso: Command, cli: Cli): void {
   common(

@@ -12,11 +12,11 @@ import {
   TIERS,
   updateTeam,
 } from "../../identity/teams/teams.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
-import { facts, table } from "./output.ts";
+import { facts } from "./output.ts";
 import { addMoves } from "./team-move.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
@@ -31,7 +31,7 @@ function asJson(team: Team) {
     seatCount: team.seats,
     status: statusOf(team),
     subscription: team.subscription,
-    periodEndsAt: team.periodEndAt === null ? null : isoInstant(team.periodEndAt),
+    periodEndsAt: instantOrNull(team.periodEndAt),
     suspended: team.suspendedAt !== null,
     movedTo: team.movedTo,
     membersBind: team.bindingClosedAt === null,
@@ -48,7 +48,7 @@ const asText = (team: Team) =>
     ["seats", team.seats],
     ["status", statusOf(team)],
     ...(team.movedTo === null ? [] : [["moved to", team.movedTo] as const]),
-    ["paid until", team.periodEndAt === null ? null : isoInstant(team.periodEndAt)],
+    ["paid until", instantOrNull(team.periodEndAt)],
   ]);
 
 type Tier = (typeof TIERS)[number];
@@ -84,13 +84,12 @@ function addList(team: Command, cli: Cli): void {
   common(team.command("list").description("list the teams")).action((options: CommonOptions) =>
     withCore(cli, options, (core, output, { teamId }) => {
       const teams = teamId === null ? listTeams(core) : [getTeam(core, teamId)];
-      output.result(teams.map(asJson), () =>
-        table(
-          ["ID", "NAME", "TIER", "SEATS", "STATUS"],
-          teams.map((one) => [one.id, one.name, one.tier, one.seats, statusOf(one)]),
-          `No teams yet. Make one: ${output.reckon("team create NAME")}`,
-        ),
-      );
+      return output.list(teams, {
+        json: asJson,
+        headings: ["ID", "NAME", "TIER", "SEATS", "STATUS"],
+        cells: (one) => [one.id, one.name, one.tier, one.seats, statusOf(one)],
+        empty: `No teams yet. Make one: ${output.reckon("team create NAME")}`,
+      });
     }),
   );
 }

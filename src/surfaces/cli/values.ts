@@ -9,6 +9,13 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** Reads a whole number from one up to a ceiling. */
+export const upTo = (max: number) => (text: string) => {
+  const value = wholeNumber(text);
+  if (value < 1 || value > max) throw new InvalidArgumentError(`It must be from 1 to ${max}.`);
+  return value;
+};
+
 export function oneOf<const T extends readonly string[]>(choices: T): (text: string) => T[number] {
   return (text) => {
     if (!choices.includes(text)) throw new InvalidArgumentError(`It must be one of ${choices.join(", ")}.`);

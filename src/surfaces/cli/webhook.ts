@@ -20,7 +20,6 @@ import {
   testChannel,
 } from "../../share/notifications/notifications.ts";
 import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
-import { table } from "./output.ts";
 
 /** Of what a receiver replied, where a person reads it. */
 const MAX_REPLY_CHARS = 300;
@@ -96,21 +95,20 @@ function addList(webhook: Command, cli: Cli): void {
       withCore(cli, options, (core, output, caller) => {
         const team = teamIdNamed(core, caller, options.team);
         const channels = listChannels(core, team).map((one) => described(core, one));
-        output.result(channels, () =>
-          table(
-            ["ID", "TEAM", "KIND", "NAME", "TO", "STATUS", "LAST"],
-            channels.map((one) => [
-              one.id,
-              one.team ?? "installation",
-              one.kind,
-              one.name,
-              one.to,
-              one.status,
-              one.last ? `${one.last.state}: ${one.last.outcome ?? "not tried yet"}` : "",
-            ]),
-            `No channels yet. Make one: ${output.reckon("webhook create --team TEAM --name NAME --to URL")}`,
-          ),
-        );
+        return output.list(channels, {
+          json: (one) => one,
+          headings: ["ID", "TEAM", "KIND", "NAME", "TO", "STATUS", "LAST"],
+          cells: (one) => [
+            one.id,
+            one.team ?? "installation",
+            one.kind,
+            one.name,
+            one.to,
+            one.status,
+            one.last ? `${one.last.state}: ${one.last.outcome ?? "not tried yet"}` : "",
+          ],
+          empty: `No channels yet. Make one: ${output.reckon("webhook create --team TEAM --name NAME --to URL")}`,
+        });
       }),
     );
 }

@@ -152,3 +152,14 @@ it("renews no recovery codes and removes no factor in a sign-in that ended meanw
   });
   expect(held()).toEqual(before);
 });
+
+it("says when to try again after too many wrong codes", async () => {
+  const { t, core } = await withApp();
+  const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
+  const pending = "pending" in entered ? entered.pending : "";
+  const wrong = () => continueSignIn(core, pending, { code: "000000" }, PARTY, ORIGIN);
+  for (let i = 0; i < 5; i++) await expect(wrong()).rejects.toMatchObject({ status: 403 });
+  await expect(wrong()).rejects.toMatchObject({ status: 429, message: expect.stringContaining("again in 3 minutes.") });
+  t.clock.advance(150_000);
+  await expect(wrong()).rejects.toMatchObject({ status: 429, message: expect.stringContaining("again in a minute.") });
+});

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { verifyPassword } from "../../../src/identity/sign-in/passwords.ts";
 import { confirmPassword, signIn } from "../../../src/identity/sign-in/sign-in.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -158,6 +159,23 @@ it("makes whoever guesses at the password of an open session wait, and leaves th
   t.clock.advance(90_000);
   expect([await confirm(PASSWORD), await confirm(PASSWORD)]).toEqual([200, 200]);
 });
+
+it("counts no try whose password could not be checked, when asking for it again", async () => {
+  const t = await startInstance();
+  const { id } = await account(t, "ada@example.com");
+  const confirm = () =>
+    confirmPassword(t.instance.core, id, PASSWORD).then(
+      () => 200,
+      (error: { status: number }) => error.status,
+    );
+  // As many as may be computed and wait at once.
+  const others = Array.from({ length: 102 }, () => verifyPassword(PASSWORD, null));
+  const seen: number[] = [];
+  for (let i = 0; i < 11; i++) seen.push(await confirm());
+  expect(seen).toEqual(Array(11).fill(503));
+  await Promise.all(others);
+  expect(await confirm()).toBe(200);
+}, 60_000);
 
 it("counts no opened one-time link as a try to sign in, and no link as a try at another", async () => {
   const t = await startInstance({ settings: { limitSignIn: "2/60" } });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { setRole, storeMember } from "../../../src/identity/members/members.ts";
 import { getUser, storeDisabled } from "../../../src/identity/people/people.ts";
-import { type Act, standingOfEntry } from "../../../src/insight/triage/triage.ts";
+import { type Act, standingOfEntry, timelineOf } from "../../../src/insight/triage/triage.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { person } from "../../support/cli.ts";
 import { type Kit, withTeam } from "./support.ts";
@@ -181,4 +181,21 @@ it("ends a snooze when the class is resolved again", async () => {
   expect(kit.state(fingerprint)).toBe("snoozed");
   expect(await kit.act(fingerprint, { kind: "resolve" }, ada)).toBe(true);
   expect(kit.standing(fingerprint)).toMatchObject({ state: "resolved", snoozedUntil: null });
+});
+
+it("shows what was said of an entry, however much was said of its class since", async () => {
+  const kit = await withTeam();
+  const written = { rule: RULE, open: true };
+  await kit.say([
+    { ...written, date: "2026-11-10", title: "Login loop" },
+    { ...written, date: "2026-11-12", title: "Loop again" },
+  ]);
+  const fingerprint = kit.classOf("Login loop");
+  const entryId = kit.entryId("Login loop");
+  await kit.act(fingerprint, { kind: "comment", text: "It is the proxy." }, kit.ada, { entryId });
+  for (let n = 1; n <= 201; n++) await kit.act(fingerprint, { kind: "comment", text: `Seen ${n}` }, kit.ada);
+  const bodies = (of?: number) => timelineOf(kit.core, kit.teamId, fingerprint, of).map(({ body }) => body);
+  expect(bodies(entryId)).toEqual(["It is the proxy."]);
+  expect(bodies(0)).toHaveLength(200);
+  expect([bodies().length, bodies()[0]]).toEqual([200, "Seen 201"]);
 });

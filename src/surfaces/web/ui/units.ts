@@ -87,6 +87,9 @@ export function isInstant(at: number | null): at is number {
   return at !== null && Math.abs(at) <= LAST_INSTANT;
 }
 
+/** A day of the year around today: `21 Nov`. */
+export const shortDay = (date: string): string => dayText(date).replace(/ \d{4}$/, "");
+
 /** How far an instant lies from now: `just now`, `3 minutes ago`, `in 2 days`. */
 export function agoText(at: number, now: number): string {
   const seconds = Math.abs(now - at) / 1_000;

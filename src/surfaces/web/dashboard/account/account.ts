@@ -162,21 +162,11 @@ function cliTable(call: Person, now: number) {
       },
       { label: "Approved", cell: (token) => time(token.createdAt, now) },
       { label: "Last used", cell: (token) => ago(token.lastUsedAt, now) },
-      {
-        label: "Expires",
-        cell: (token) =>
-          token.revokedAt !== null
-            ? badge("neutral", "revoked")
-            : token.expiresAt <= now
-              ? badge("neutral", "expired")
-              : time(token.expiresAt, now),
-      },
+      { label: "Expires", cell: (token) => time(token.expiresAt, now) },
       {
         label: "Actions",
         hidden: true,
         cell: (token) =>
-          token.revokedAt === null &&
-          token.expiresAt > now &&
           confirmButton(call, {
             action: "/account/cli/revoke",
             hidden: { id: token.id },

@@ -93,7 +93,7 @@ function noBrain(call: Member): Html {
     title: "No brain yet",
     intro:
       "A connected machine publishes a repository’s brain whenever it changes: markdown in .claude/brain and docs/decisions, CLAUDE.md, AGENTS.md. It is then shown, searched and kept here. With a device token, a first one can be sent by hand:",
-    code: `curl ${call.baseUrl.replace(/\/$/, "")}/api/brain/ingest \\
+    code: `curl ${call.baseUrl}/api/brain/ingest \\
   -H "authorization: Bearer $DEVICE_TOKEN" \\
   -H "content-type: application/json" \\
   -d '{"version": 1, "repoKey": "acme/shop", "files": [

@@ -4,7 +4,7 @@ import { dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import type { Point } from "../../ui/chart-frame.ts";
-import { dayText, number, plural } from "../../ui/units.ts";
+import { number, plural, shortDay } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { link, type Query } from "../shared/links.ts";
 
@@ -77,7 +77,7 @@ export function courseWords(course: Course): string {
 export function courseChart(call: Member, course: Course, kept: Query): Html {
   const { spans, unit } = course;
   const days = spans.map(({ from, to, fresh, again }): Point => {
-    const label = dayText(from).replace(/ \d{4}$/, "");
+    const label = shortDay(from);
     const href = `${link(call, "/errors", { ...kept, state: "all", from, to })}#entries`;
     return { label, iso: from, values: [again, fresh], ...(fresh + again > 0 && { href }) };
   });

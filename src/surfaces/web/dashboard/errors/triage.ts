@@ -162,7 +162,7 @@ function stateWords(call: Member, { standing, fileSays }: Triaged, events: reado
   return html`${who}${ago(since, call.core.clock.now())}`;
 }
 
-/** What may be done at once; `quick` are those beside a page's title. */
+/** What may be done at once. */
 function stateButtons(call: Member, shown: Triaged): Html {
   const { standing, path } = shown;
   const action = `${path}/state`;

@@ -3,7 +3,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import type { Point } from "../../ui/chart-frame.ts";
 import { columns } from "../../ui/parts.ts";
-import { dayText } from "../../ui/units.ts";
+import { shortDay } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { link } from "../shared/links.ts";
 import { dollars, dollarTick } from "../spend/labels.ts";
@@ -22,7 +22,7 @@ function days(call: Member, period: Period, path: `/${string}`, values: (i: numb
     const iso = dateOfDay(period.first + i);
     return {
       iso,
-      label: dayText(iso).replace(/ \d{4}$/, ""),
+      label: shortDay(iso),
       values: values(i),
       href: link(call, path, { from: iso, to: iso }),
     };

@@ -21,7 +21,7 @@ import { barChart } from "../../ui/chart.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, pageHead, type Stat, section, stats } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
-import { ago, dayText, number, plural } from "../../ui/units.ts";
+import { ago, dayText, number, plural, shortDay } from "../../ui/units.ts";
 import { errorHref, stateBadge } from "../errors/labels.ts";
 import { frame } from "../frame.ts";
 import { shareOf } from "../sessions/labels.ts";
@@ -148,7 +148,7 @@ function outcomes(call: Member, repoKey: string): Content {
       const iso = dateOfDay(day);
       return {
         iso,
-        label: dayText(iso).replace(/ \d{4}$/, ""),
+        label: shortDay(iso),
         values: seen.map(([result]) => counts.get(`${day} ${result}`) ?? null),
         href: link(call, "/sessions", { repo: repoValue(repoKey), from: iso, to: iso }),
       };

@@ -73,15 +73,12 @@ function accountsPage(call: ByOperator) {
 function onePage(call: ByOperator, user: ListedUser) {
   const { core, session, href } = call;
   const now = core.clock.now();
-  const base = `${PATH}/${user.id}`;
   const self = user.id === session.userId;
-  const open = user.disabledAt === null;
-  const operator = user.operator === 1;
   const reporting = listDevices(core, undefined, user.id, "active");
   const body = html`${facts([
     { label: "E-mail address", value: user.email },
     { label: "Account", value: state(user) },
-    { label: "Operator", value: operator ? "yes: runs this installation" : "no" },
+    { label: "Operator", value: user.operator === 1 ? "yes: runs this installation" : "no" },
     { label: "Made", value: time(user.createdAt, now) },
     { label: "Last seen", value: ago(lastSeenAt(core, user.id), now, "never") },
     { label: "Id", value: html`<code>${user.id}</code>` },
@@ -104,47 +101,13 @@ ${section({
   }),
 })}
 ${machinesSection(call, reporting)}
-${resetLinkSection(call, base, user.email)}
+${resetLinkSection(call, `${PATH}/${user.id}`, user.email)}
 ${
   !self &&
-  html`${section({
-    title: "Operator",
-    intro:
-      "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
-    body: confirmButton(call, {
-      action: `${base}/operator`,
-      hidden: { operator: operator ? "false" : "true" },
-      label: operator ? "Take the right away" : "Make an operator",
-      question: operator ? `Is ${user.email} no longer an operator?` : `May ${user.email} run this installation?`,
-      confirm: operator ? "Take it away" : "Make an operator",
-      look: operator ? "danger" : "plain",
-    }),
-  })}
+  html`${operatorRight(call, user)}
 ${secondFactorReset(call, user)}
 ${ssoRelease(call, user)}
-${section({
-  title: open ? "Close the account" : "Open the account again",
-  intro: open
-    ? "Sign-ins end, command-line, read and API tokens stop working. What the person did stays."
-    : "The person can sign in again with the old password. Ended sign-ins stay ended.",
-  body: html`<div class="actions">${confirmButton(call, {
-    action: `${base}/disabled`,
-    hidden: { disabled: open ? "true" : "false" },
-    label: open ? "Close the account" : "Open the account",
-    question: open ? `Close the account of ${user.email}?` : `Open the account of ${user.email} again?`,
-    confirm: open ? "Close it" : "Open it",
-    look: open ? "danger" : "plain",
-  })}${
-    reporting.length > 0 &&
-    confirmButton(call, {
-      action: `${base}/disabled`,
-      hidden: { disabled: "true", revoke_devices: "true" },
-      label: html`${open ? "Close it, and revoke" : "Revoke"} ${plural(reporting.length, "machine")}`,
-      question: `${open ? `Close the account of ${user.email}, and revoke` : "Revoke"} what reports as theirs? Those machines have to be connected again to report.`,
-      confirm: open ? "Close and revoke" : "Revoke the machines",
-    })
-  }</div>`,
-})}`
+${closing(call, user, reporting.length)}`
 }`;
   return settingsFrame(call, {
     title: user.name ?? user.email,
@@ -155,6 +118,52 @@ ${section({
       { label: "Accounts", href: href(PATH) },
       { label: user.email },
     ],
+  });
+}
+
+function operatorRight(call: ByOperator, { id, email, operator }: ListedUser) {
+  const isOperator = operator === 1;
+  return section({
+    title: "Operator",
+    intro:
+      "Operators see these pages: every team's subscription, every account, the whole audit. A team's record they see only as one of its people.",
+    body: confirmButton(call, {
+      action: `${PATH}/${id}/operator`,
+      hidden: { operator: String(!isOperator) },
+      label: isOperator ? "Take the right away" : "Make an operator",
+      question: isOperator ? `Is ${email} no longer an operator?` : `May ${email} run this installation?`,
+      confirm: isOperator ? "Take it away" : "Make an operator",
+      look: isOperator ? "danger" : "plain",
+    }),
+  });
+}
+
+/** @param reporting how many machines report as this person's */
+function closing(call: ByOperator, { id, email, disabledAt }: ListedUser, reporting: number) {
+  const open = disabledAt === null;
+  const action = `${PATH}/${id}/disabled`;
+  return section({
+    title: open ? "Close the account" : "Open the account again",
+    intro: open
+      ? "Sign-ins end, command-line, read and API tokens stop working. What the person did stays."
+      : "The person can sign in again with the old password. Ended sign-ins stay ended.",
+    body: html`<div class="actions">${confirmButton(call, {
+      action,
+      hidden: { disabled: String(open) },
+      label: open ? "Close the account" : "Open the account",
+      question: open ? `Close the account of ${email}?` : `Open the account of ${email} again?`,
+      confirm: open ? "Close it" : "Open it",
+      look: open ? "danger" : "plain",
+    })}${
+      reporting > 0 &&
+      confirmButton(call, {
+        action,
+        hidden: { disabled: "true", revoke_devices: "true" },
+        label: html`${open ? "Close it, and revoke" : "Revoke"} ${plural(reporting, "machine")}`,
+        question: `${open ? `Close the account of ${email}, and revoke` : "Revoke"} what reports as theirs? Those machines have to be connected again to report.`,
+        confirm: open ? "Close and revoke" : "Revoke the machines",
+      })
+    }</div>`,
   });
 }
 

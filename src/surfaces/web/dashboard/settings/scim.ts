@@ -22,7 +22,7 @@ import { settingsFrame } from "./parts.ts";
 const ISSUERS = "/settings/sso";
 const pathOf = ({ name }: Issuer) => `${ISSUERS}/${name}/scim`;
 
-const addressOf = ({ baseUrl }: ByOperator) => `${baseUrl.replace(/\/$/, "")}${SCIM_PATH}`;
+const addressOf = ({ baseUrl }: ByOperator) => `${baseUrl}${SCIM_PATH}`;
 
 /** The part of an issuer's page. */
 export function scimSection(call: ByOperator, issuer: Issuer) {

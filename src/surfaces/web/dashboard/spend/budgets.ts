@@ -21,7 +21,7 @@ import type { Option } from "../../ui/field.ts";
 import { type FormError, formSpec, trimmed, typed } from "../../ui/form-spec.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, empty, none, pageHead, type Stat, section } from "../../ui/parts.ts";
-import { dayText, number } from "../../ui/units.ts";
+import { dayText, number, shortDay } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
@@ -100,7 +100,7 @@ const LOOKS = { "on track": "good", "will exceed": "warn", exceeded: "bad", earl
 
 function stateOf({ state, exceedsOn }: BudgetStanding): Content {
   if (state === "early") return badge("neutral", "too early");
-  return badge(LOOKS[state], exceedsOn === null ? state : `used up ${dayText(exceedsOn).replace(/ \d{4}$/, "")}`);
+  return badge(LOOKS[state], exceedsOn === null ? state : `used up ${shortDay(exceedsOn)}`);
 }
 
 function subjectOf(

@@ -3,7 +3,7 @@ import { DAY_MS, dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import { HUES, type Series } from "../../ui/chart-frame.ts";
-import { compact, dayText, plural } from "../../ui/units.ts";
+import { compact, plural, shortDay } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { short } from "../shared/text.ts";
 import { dollars, dollarTick } from "./labels.ts";
@@ -44,7 +44,7 @@ function stretches(params: Params, days: readonly SpendOfDay[], each: number): S
     return {
       iso,
       last: dateOfDay(end),
-      label: dayText(iso).replace(/ \d{4}$/, ""),
+      label: shortDay(iso),
       usd: new Map<string, number>(),
     };
   });
