@@ -22,7 +22,7 @@ const KEPT_PAGES = 2_000;
 export function prune(capture: Capture): void {
   const { rows, clock } = capture;
   const now = clock.now();
-  capture.transact(() => {
+  const isAll = capture.transact(() => {
     const horizon = Math.max(
       readSetting<number>(capture, FORGOTTEN) ?? 0,
       rows.seenBefore.get(now - KEEP_SEEN_MS) ?? 0,
@@ -31,7 +31,6 @@ export function prune(capture: Capture): void {
     if (horizon > 0) writeSetting(capture, FORGOTTEN, horizon);
     rows.pruneEntries.run(now - KEEP_SENT_MS);
     rows.pruneSpans.run(now - KEEP_SENT_MS);
-    rows.pruneSeen.run(now - KEEP_SEEN_MS, PRUNED_AT_ONCE);
     rows.pruneCalls.run(now - KEEP_SEEN_MS);
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
     rows.pruneRejected.run(now - KEEP_SEEN_MS, MAX_REJECTED);
@@ -39,6 +38,7 @@ export function prune(capture: Capture): void {
     // A file that comes back is from before the horizon.
     for (const path of rows.sourcesBefore.all(now - KEEP_SEEN_MS)) if (!existsSync(path)) rows.dropSource.run(path);
     dropEnded(capture, now - KEEP_SEEN_MS);
+    return rows.pruneSeen.run(now - KEEP_SEEN_MS, PRUNED_AT_ONCE).changes < PRUNED_AT_ONCE;
   });
   dropOldBriefings(capture);
   const gone = rows.foldersBefore.all(now - KEEP_GONE_FOLDERS_MS).filter((path) => !existsSync(path));
@@ -46,7 +46,8 @@ export function prune(capture: Capture): void {
     for (const path of gone) rows.dropFolder.run(path);
   });
   dropUnfinishedNotes(capture, now - DAY_MS);
-  notBefore(capture, "prune", DAY_MS);
+  // Where many agents work, more is read in a day than goes at once: the next pass goes on.
+  if (isAll) notBefore(capture, "prune", DAY_MS);
   giveRoomBack(capture);
 }
 

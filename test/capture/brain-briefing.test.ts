@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
@@ -152,6 +152,24 @@ describe("the briefing that lies ready", () => {
     expect(readBriefing(machine.capture, root)).toBe("");
     expect(hooked(machine, "codex", root)).toBe("");
     expect(existsSync(join(machine.capture.places.briefings, "codex", root, "reckon-briefing.json"))).toBe(false);
+  });
+
+  it("leaves nothing behind of a work tree that is gone: agents make them by the dozen", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop") });
+    commitAll(root);
+    const tree = join(root, ".claude/worktrees/one");
+    git(root, "worktree", "add", "-q", tree);
+    repositoryOf(machine.capture, tree);
+    await pass(machine);
+    const { briefings } = machine.capture.places;
+    const lying = () =>
+      readdirSync(briefings, { recursive: true, encoding: "utf8" }).filter((path) => path.includes("worktrees"));
+    expect(lying().filter((path) => path.endsWith("reckon-briefing.json"))).toHaveLength(5);
+    git(root, "worktree", "remove", tree);
+    await pass(machine, DAY_MS);
+    expect(lying()).toEqual([]);
+    expect(hooked(machine, "codex", root)).toContain("Login loop");
   });
 
   it("goes with the team that it was of", async () => {

@@ -104,6 +104,25 @@ it("the newest hundred that the server refused for good are kept, for four month
   expect([kept(), readStatus(a.capture).rejected]).toEqual([[], 0]);
 });
 
+it("what was read four months ago is forgotten, however much was read in a day", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const { db, clock } = a.capture;
+  const read = db.prepare(
+    "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO seen SELECT randomblob(16), ? FROM n",
+  );
+  const left = () => db.prepare("SELECT count(*) FROM seen").pluck().get();
+  read.run(clock.now());
+  a.advance(121 * DAY_MS);
+  await a.pass();
+  expect(left()).toBe(10_000);
+  await a.pass();
+  expect(left()).toBe(0);
+  read.run(clock.now() - 121 * DAY_MS);
+  await a.pass();
+  expect(left()).toBe(60_000);
+});
+
 it("sessions that went on today are found without a look at those of earlier years", async () => {
   const a = await startAgent();
   const { rows, transact } = a.capture;

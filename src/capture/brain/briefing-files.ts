@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomically } from "../../kit/files.ts";
 import type { Places } from "../home.ts";
@@ -36,11 +36,21 @@ export function layReady(places: Places, root: string, text: string): void {
     const file = join(folder, BRIEFING_FILE);
     const output = text === "" ? "" : `${JSON.stringify(form(text))}\n`;
     if (readIfAny(file) === output) continue;
-    if (output === "") rmSync(file, { force: true });
+    if (output === "") takeAway(file, places);
     else {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeFileAtomically(file, output, true);
     }
+  }
+}
+
+/** Removes a briefing, with the folders that repeat the path of its work tree and hold nothing else: agents make work trees by the dozen. */
+function takeAway(file: string, { briefings }: Places): void {
+  rmSync(file, { force: true });
+  try {
+    for (let folder = dirname(file); folder !== briefings; folder = dirname(folder)) rmdirSync(folder);
+  } catch {
+    // It holds another briefing.
   }
 }
 

@@ -10,6 +10,11 @@ import { type Ranked, WordIndex } from "./word-index.ts";
 
 /** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
 const MAX_TEXT = 64 * 1024 * 1024;
+/**
+ * The same of one team's index, which takes some 400 MB then. What comes beyond is not found: the keys of repositories are free, so that
+ * one device can send more than any memory holds.
+ */
+const MAX_TEXT_OF_TEAM = 2 * MAX_TEXT;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
 const PART_CHARS = 4_000;
 
@@ -52,7 +57,13 @@ class TeamIndex {
   readonly #words = new WordIndex();
   readonly #repos = new Map<string, { snapshotId: number; files: Map<string, IndexedFile> }>();
   #updating: Promise<void> | undefined;
+  readonly #mostChars: number;
+  #isFull = false;
   textChars = 0;
+
+  constructor(mostChars: number) {
+    this.#mostChars = mostChars;
+  }
 
   /** Brings the index to the team's current snapshots by the difference, giving way to other work between slices. */
   async update(core: Core, teamId: string): Promise<void> {
@@ -94,6 +105,10 @@ class TeamIndex {
       );
       for (const [path, blobId] of current) {
         if (repo.files.has(path)) continue;
+        if (this.textChars >= this.#mostChars) {
+          this.#noteFull(core, teamId);
+          break;
+        }
         const documents: number[] = [];
         for (const part of parts(readBlob(core, blobId))) {
           documents.push(this.#add({ ...part, repoKey, path, kind: kindOf(path) }));
@@ -104,6 +119,12 @@ class TeamIndex {
       repo.snapshotId = snapshotId;
       this.#repos.set(repoKey, repo);
     }
+  }
+
+  /** Says once that not all is found. What was left out comes in with the next version of its brain for which there is room. */
+  #noteFull(core: Core, teamId: string): void {
+    if (!this.#isFull) core.log.warn("search_index_full", { team: teamId, chars: this.textChars });
+    this.#isFull = true;
   }
 
   #add(document: Document): number {
@@ -179,10 +200,10 @@ function* parts(content: string): Generator<{ heading: string; line: number; tex
 
 const indexes = slot(() => new Map<string, TeamIndex>());
 
-/** A team's index, up to date; built at first use. */
-export async function teamIndex(core: Core, teamId: string): Promise<TeamIndex> {
+/** A team's index, up to date; built at first use. @param mostChars of text that it holds, but for the rest of the last file */
+export async function teamIndex(core: Core, teamId: string, mostChars = MAX_TEXT_OF_TEAM): Promise<TeamIndex> {
   const all = indexes(core);
-  const index = all.get(teamId) ?? new TeamIndex();
+  const index = all.get(teamId) ?? new TeamIndex(mostChars);
   // Re-inserting keeps the map in order of last use.
   all.delete(teamId);
   all.set(teamId, index);
