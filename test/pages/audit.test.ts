@@ -7,6 +7,7 @@ import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { fillDefects } from "../support/defects.ts";
 import { TestClock } from "../support/instance.ts";
 
 useBrowser();
@@ -64,6 +65,34 @@ it("tells in words who did what, from where, and what machines did by themselves
   ];
   for (const [i, words] of expected.entries()) expect(rows[i]).toMatch(words);
   expect(await page.locator("#events b").count()).toBe(0);
+});
+
+it("leads from an event to its device and its error, and nowhere from what is gone", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person();
+  const { deviceId } = await fillDefects(site, owner);
+  const { page, go } = await site.open(owner);
+  await go("/errors");
+  const [one] = site.t.rows("SELECT class FROM triage_classes WHERE occurrences > 0");
+  await core.store.write(() => {
+    for (const id of [one?.class as string, "00000000"])
+      recordEvent(core, COMMAND_LINE, {
+        action: "error.commented",
+        teamId: owner.team.id,
+        target: { kind: "error", id, label: id },
+      });
+  });
+  await go("/audit");
+  expect(await page.locator("#events").getByRole("link", { name: "00000000" }).count()).toBe(0);
+  await page
+    .locator("#events")
+    .getByRole("link", { name: one?.class as string })
+    .click();
+  expect(new URL(page.url()).pathname).toBe(`/errors/classes/${one?.class}`);
+  await go("/audit");
+  const devices = page.locator('#events a[href^="/devices/"]');
+  expect(await devices.first().getAttribute("href")).toBe(`/devices/${deviceId}`);
 });
 
 it("names whom and what a detail is about, and says what is made of parts in words", async () => {

@@ -80,6 +80,8 @@ it("lists an error a row, with its course, state and model, counts all of one po
   await page.waitForURL("**/errors?repo=*");
   expect(await tile(page, /^Open/)).toBe("2 | 1 came again");
   expect(await rowsOf(page).count()).toBe(2);
+  const [ofTill] = site.t.rows("SELECT count(*) AS n FROM defects WHERE repo_key = ?", TILL);
+  expect(await tile(page, "Caused by a session")).toMatch(new RegExp(`^\\d of ${ofTill?.n} \\| entries$`));
 });
 
 it("counts in its figures and its chart only the chosen kind, and keeps the other filters", async () => {

@@ -16,7 +16,10 @@ it("shows that all is kept, accepts days, warns below half a year, and shows hol
   await judge("retention-empty");
   await page.getByLabel("Sessions, days").fill("90");
   await page.getByLabel("Audit, days").fill("400");
-  await page.getByRole("button", { name: "Keep it so long" }).click();
+  await page.locator("summary").getByText("Keep it so long").click();
+  expect(await page.getByRole("dialog").textContent()).toContain("is removed for good");
+  expect(site.t.rows("SELECT kind, days FROM retention_rules")).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Keep it so long" }).click();
   await page.getByText("It is kept so long from now on.").waitFor();
   expect(site.t.rows("SELECT kind, days FROM retention_rules ORDER BY kind")).toEqual([
     { kind: "audit", days: 400 },
@@ -47,7 +50,10 @@ it("changes back nothing that somebody else changed while the form stood open", 
   const ada = await site.person({ role: "admin" });
   const { core } = site.t.instance;
   const { page, go } = await site.open(ada);
-  const keep = () => page.getByRole("button", { name: "Keep it so long" }).click();
+  const keep = async () => {
+    await page.locator("summary").getByText("Keep it so long").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Keep it so long" }).click();
+  };
   const rules = () => site.t.rows("SELECT kind, days FROM retention_rules ORDER BY kind");
   await setRetention(core, ada.team.id, "telemetry", 30, COMMAND_LINE);
   await go("/retention");

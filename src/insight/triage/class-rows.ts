@@ -103,8 +103,8 @@ const bySort = <Made>(make: (sort: SortKey, way: "ASC" | "DESC") => Made) =>
 export const classRows = statements((db) => ({
   pages: bySort((sort, way) => page(db, sort, way)),
   firstOf: bySort((sort, way) => firstOf(db, sort, way)),
-  counts: db.prepare<[ClassFilter], { state: State; classes: number; nobodys: number; entries: number }>(
-    `SELECT state, count(*) AS classes, count(*) FILTER (WHERE owner_id IS NULL) AS nobodys, sum(occurrences) AS entries
+  counts: db.prepare<[ClassFilter], { state: State; classes: number; nobodys: number }>(
+    `SELECT state, count(*) AS classes, count(*) FILTER (WHERE owner_id IS NULL) AS nobodys
      FROM (${STANDING}) GROUP BY state`,
   ),
   /** Those that came again lately, and others that are open; a few of each with how many there are, the newest first. */

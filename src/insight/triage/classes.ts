@@ -109,19 +109,16 @@ export interface ClassCounts {
   readonly classes: Readonly<Record<State, number>>;
   /** Of those that are open or came again, how many are nobody's. */
   readonly unassigned: number;
-  /** Entries of all of them, in whatever state. */
-  readonly entries: number;
 }
 
-/** How many classes of errors, and entries of theirs, are in which state. */
+/** How many classes of errors are in which state. */
 export async function countClasses(core: Core, teamId: string, query: ClassQuery = {}): Promise<ClassCounts> {
   const counted = await readSlices(core, teamId, query, (filter) => classRows(core.store).counts.all(filter));
-  const sumOf = (name: "classes" | "nobodys" | "entries", states: readonly State[]) =>
+  const sumOf = (name: "classes" | "nobodys", states: readonly State[]) =>
     counted.reduce((sum, row) => sum + (states.includes(row.state) ? row[name] : 0), 0);
   return {
     classes: Object.fromEntries(STATES.map((state) => [state, sumOf("classes", [state])])) as Record<State, number>,
     unassigned: sumOf("nobodys", ["open", "again"]),
-    entries: sumOf("entries", STATES),
   };
 }
 

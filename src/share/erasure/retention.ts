@@ -26,7 +26,7 @@ export function retentionOf(core: Core, teamId: string): Retention {
 }
 
 /**
- * Says for how long a team's records are kept; what is older goes with the next nightly run.
+ * Says for how long a team's records are kept; what is older goes with the team's next run, which begins within a minute where the day had none.
  * @param days null for ever
  * @returns false when it was so already
  * @throws Problem for an unknown team or a number of days that is none

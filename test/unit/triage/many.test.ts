@@ -68,7 +68,6 @@ it("gives the same counts and lists in slices as at once", async () => {
           : "resolved";
   const states = Map.groupBy(classes, stateOf);
   const counts = await countClasses(core, teamId);
-  expect(counts.entries).toBe(all.length);
   for (const state of STATES) expect([state, counts.classes[state]]).toEqual([state, states.get(state)?.length ?? 0]);
 
   for (const sort of SORTS)

@@ -116,12 +116,8 @@ function whence(core: Core, { teamId, actorKind, actorId, actorLabel }: StoredEv
 const over = (text: Content, detail: Content) => html`${text}${detail && html`<br><small>${detail}</small>`}`;
 
 /** @param all shows whose team each event concerns */
-function eventTable(
-  { core }: Person,
-  rows: readonly StoredEvent[],
-  all: boolean,
-  narrowed: boolean,
-): Table<StoredEvent> {
+function eventTable(call: Person, rows: readonly StoredEvent[], all: boolean, narrowed: boolean): Table<StoredEvent> {
+  const { core } = call;
   const now = core.clock.now();
   const names = new Map<string, string>();
   const teamName = (id: string | null) =>
@@ -132,7 +128,7 @@ function eventTable(
     columns: [
       { label: "When", cell: ({ at }) => time(at, now) },
       { label: "Who", heading: true, cell: (event) => over(event.actorLabel, whence(core, event)) },
-      { label: "What", grow: true, cell: (event) => over(whatWasDone(core, event), detailWords(core, event)) },
+      { label: "What", grow: true, cell: (event) => over(whatWasDone(call, event), detailWords(core, event)) },
       all && { label: "Team", cell: ({ teamId }) => teamName(teamId) },
       { label: "From", cell: ({ ip }) => ip ?? none },
     ],

@@ -3,11 +3,13 @@ import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { findMember } from "../../../../identity/members/members.ts";
 import { findUser } from "../../../../identity/people/people.ts";
 import { findTeam } from "../../../../identity/teams/teams.ts";
+import { standingOfClass } from "../../../../insight/triage/triage.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { beginning } from "../../../../kit/strings.ts";
 import type { StoredEvent } from "../../../../platform/audit/audit.ts";
 import { auditActions } from "../../../../platform/rooms/rooms.ts";
 import { briefDuration, dayText, isInstant, utcText } from "../../ui/units.ts";
+import type { Person } from "../shared/call.ts";
 
 /** Events in words: what was done to what, and the detail that matters. */
 
@@ -49,15 +51,27 @@ const HIDDEN: ReadonlySet<string> = new Set(["chain", "hashes"]);
 
 const MAX_CHARS = 300;
 
-/** `Revoked the device build-7`, without the actor. */
-export function whatWasDone(core: Core, { action, teamId, targetKind, targetLabel, targetId }: StoredEvent): Content {
+/** `Revoked the device build-7`, without the actor; devices and errors lead to their pages. */
+export function whatWasDone(call: Person, event: StoredEvent): Content {
+  const { core } = call;
+  const { action, teamId, targetKind, targetLabel, targetId } = event;
   const known = isAction(core, action) ? auditActions(core)[action] : undefined;
   const did = known ? known.did : html`<code>${action}</code>`;
   const target =
     targetLabel ?? (known && !/ (?:of|for|as|to|from|device|team|token|account)$/.test(known.did) ? null : targetId);
   if (target === null || target === "") return did;
   const now = targetKind === "user" ? nowCalled(core, teamId, targetId, targetLabel) : null;
-  return html`${did} <strong>${target.slice(0, MAX_CHARS)}</strong>${now && ` (${now})`}`;
+  const page = pageOf(call, event);
+  const name = html`<strong>${target.slice(0, MAX_CHARS)}</strong>`;
+  return html`${did} ${page ? html`<a href="${page}">${name}</a>` : name}${now && ` (${now})`}`;
+}
+
+/** The page of what an event of this team is about, where it has one still. */
+function pageOf({ core, session, href }: Person, { teamId, targetKind, targetId }: StoredEvent): string | undefined {
+  if (teamId === null || teamId !== session.team?.id || targetId === null) return undefined;
+  if (targetKind === "device" && findDeviceOf(core, teamId, targetId)) return href(`/devices/${targetId}`);
+  if (targetKind === "error" && standingOfClass(core, teamId, targetId)) return href(`/errors/classes/${targetId}`);
+  return undefined;
 }
 
 /** The address that a person has now, where it is another than the event's: that one may be somebody else's by now. */

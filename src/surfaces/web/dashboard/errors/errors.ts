@@ -33,8 +33,8 @@ async function errorsPage(call: Member): Promise<Html> {
   const repos = listRepositories(core, team).map((repository) => repository.repoKey);
   // Filters of the whole page: figures, list and chart. All others narrow only the list.
   const of = { repoKey, kind: params.kind };
-  const counts = await countClasses(core, team, of);
-  if (counts.entries === 0 && repoKey === undefined && of.kind === undefined)
+  const course = await courseOf(call, of);
+  if (course.entries === 0 && repoKey === undefined && of.kind === undefined)
     return frame(call, {
       title: "Errors",
       main: html`${pageHead(HEAD)}${nothing(call, repos.length)}${undatedNote(call, repoKey)}`,
@@ -42,7 +42,7 @@ async function errorsPage(call: Member): Promise<Html> {
   await yieldNow();
   const causes = attribution(core, team, of);
   await yieldNow();
-  const course = await courseOf(call, of);
+  const counts = await countClasses(core, team, of);
   await yieldNow();
   const kept = setOf({ repo: params.repo, kind: params.kind });
   const main = html`${pageHead({

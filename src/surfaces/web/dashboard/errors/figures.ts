@@ -24,7 +24,7 @@ interface Shown {
 }
 
 export function figures(call: Member, { counts, course, causes, kept }: Shown): Html {
-  const { classes, unassigned, entries } = counts;
+  const { classes, unassigned } = counts;
   const open = classes.open + classes.again;
   const { fresh, again } = lately(course);
   const to = (query: Query) => `${link(call, "/errors", { ...kept, ...query })}#entries`;
@@ -54,7 +54,7 @@ export function figures(call: Member, { counts, course, causes, kept }: Shown): 
     },
     {
       label: "Caused by a session",
-      value: `${number(causes.ofSessions)} of ${number(entries)}`,
+      value: `${number(causes.ofSessions)} of ${number(course.entries)}`,
       sub:
         causes.defects > causes.ofSessions
           ? `entries; ${number(causes.defects - causes.ofSessions)} more by a commit`

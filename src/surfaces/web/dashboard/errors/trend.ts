@@ -14,12 +14,15 @@ const MAX_WEEKS = 26;
 /** With fewer weeks than this, days are shown. */
 const MIN_WEEKS = 4;
 const WEEK_DAYS = 7;
+const EVER = "0000-01-01";
 
 /** Entries of some days: those that began a class, and the others. */
 export interface Course {
   /** Oldest first, from the first entry on; the last one ends today. */
   readonly spans: readonly CourseSpan[];
   readonly unit: "day" | "week";
+  /** All that there are, also from before the first span. */
+  readonly entries: number;
 }
 
 interface CourseSpan {
@@ -37,7 +40,8 @@ export async function courseOf(
 ): Promise<Course> {
   const team = session.team.id;
   const from = errorCalendar.dayBefore(core, MAX_WEEKS * WEEK_DAYS - 1);
-  const all = await errorCalendar.entriesByDay(core, team, from, query);
+  const ever = await errorCalendar.entriesByDay(core, team, EVER, query);
+  const all = ever.filter(({ date }) => date >= from);
   const fresh = await newClassesByDay(core, team, from, query);
   const today = dayNumber(core.clock.now());
   const first = Math.min(today, dayNumber(Date.parse(all[0]?.date ?? dateOfDay(today))));
@@ -54,7 +58,7 @@ export async function courseOf(
     const began = within.reduce((total, { date }) => total + (fresh.get(date) ?? 0), 0);
     return { from: begin, to: until, fresh: Math.min(sum, began), again: Math.max(0, sum - began) };
   });
-  return { spans, unit };
+  return { spans, unit, entries: ever.reduce((sum, { count: ofDay }) => sum + ofDay, 0) };
 }
 
 /** What came in the last days. */

@@ -74,13 +74,14 @@ function retentionPage(call: PageCall<"admin">, error?: FormError): Html {
 ${isShort && html`<div class="flash warn" role="status"><p>Something is kept for less than ${ADVISED_DAYS} days. Auditors of AI systems mostly ask for six months.</p></div>`}
 ${section({
   title: "Days",
-  intro: "Older records are removed for good by the next nightly run. Where a field is empty, they are kept for ever.",
+  intro: "Older records are removed for good, once a day (UTC). Where a field is empty, they are kept for ever.",
   framed: true,
   body: RETENTION.draw(call, {
     action: "/retention",
     values: keeps,
     hidden: drawnWith(shownOf(keeps), call, error),
     submit: "Keep it so long",
+    confirm: "Keep it so long? What is older is removed for good. That may begin within a minute.",
     error,
   }),
 })}
