@@ -11,6 +11,9 @@ const HOUR = "(?:[01]\\d|2[0-3])";
 /** The time that may follow a day, with an offset (RFC 3339 section 5.6); seconds and the offset's colon may be left out. */
 export const TIME_PATTERN = `${HOUR}:[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:[Zz]|[+-]${HOUR}:?[0-5]\\d)`;
 
+/** A date-time as deliveries may write it. */
+export const DATE_TIME = new RegExp(`^${DAY_PATTERN}[Tt ]${TIME_PATTERN}$`);
+
 /** A day, or a date-time, and nothing else. */
 export const DAY_OR_TIME = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
 
