@@ -3,16 +3,9 @@ import { DATE_TIME, FIRST_DAY, isDate } from "../kit/date.ts";
 import { isObject } from "../kit/json.ts";
 import { hasControls } from "../kit/strings.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
+export { parseJson } from "../kit/json.ts";
 
-/** The value of a JSON text, or undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** An object's members; none for anything else. */
 export function asObject(value: unknown): Record<string, unknown> {
