@@ -42,8 +42,7 @@ function saltsFor(row: DeliveryRow | undefined): Buffer | undefined {
   return row.itemKey ? saltsOf(row.itemKey, row.itemCount) : row.itemSalts ? Buffer.from(row.itemSalts) : undefined;
 }
 
-const hashAt = (salts: Buffer, item: number, text: string | Uint8Array) =>
-  itemHash(saltAt(salts, item), typeof text === "string" ? Buffer.from(text) : text);
+const hashAt = (salts: Buffer, item: number, text: string | Uint8Array) => itemHash(saltAt(salts, item), text);
 
 /**
  * The hashes of items of a delivery, in hexadecimal digits by their places; none where it was delivered before there were items.
