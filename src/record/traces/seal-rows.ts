@@ -57,7 +57,6 @@ export const sealRows = statements((db) => ({
     `SELECT id, session_id AS sessionId, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt,
        ended_at AS endedAt, delivery_id AS deliveryId, item, signs, ${documentPlace()} FROM trace_spans WHERE id = ?`,
   ),
-  dropSpan: db.prepare<[number]>("DELETE FROM trace_spans WHERE id = ?"),
   putSpan: db.prepare<[Placed]>(
     `INSERT INTO trace_spans (id, session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item, signs, block_id, block_at, bytes)
      VALUES (@id, @sessionId, @externalId, @parentId, @name, @kind, @startedAt, @endedAt, '', @deliveryId, @item, @signs, @blockId, @blockAt, @bytes)`,
