@@ -93,14 +93,14 @@ export const eraseRows = statements((db) => ({
     "SELECT id, delivery_id AS deliveryId, item, document FROM trace_sessions WHERE id = ?",
   ),
   dropSession: db.prepare<[number]>("DELETE FROM trace_sessions WHERE id = ?"),
-  // By trace_sessions_by_delivery.
-  ofDelivery: db.prepare<[number], number>("SELECT id FROM trace_sessions WHERE delivery_id = ? LIMIT 1").pluck(),
-  // By trace_spans_by_delivery and trace_labels_by_delivery.
-  spanOfDelivery: db
-    .prepare<[number], number>("SELECT id FROM trace_spans WHERE delivery_id = ? AND item IS NOT NULL LIMIT 1")
-    .pluck(),
-  labelOfDelivery: db
-    .prepare<[number], number>("SELECT id FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL LIMIT 1")
+  // By the tables' indexes by delivery.
+  isHeld: db
+    .prepare<[{ id: number }], 0 | 1>(
+      `SELECT EXISTS (SELECT 1 FROM trace_sessions WHERE delivery_id = @id)
+         OR EXISTS (SELECT 1 FROM trace_spans WHERE delivery_id = @id AND item IS NOT NULL)
+         OR EXISTS (SELECT 1 FROM trace_labels WHERE delivery_id = @id AND item IS NOT NULL)
+         OR EXISTS (SELECT 1 FROM trace_notes WHERE delivery_id = @id)`,
+    )
     .pluck(),
   // By trace_spans_by_arrival.
   someSpans: db.prepare<[number, number], Omit<ErasableItem, "document"> & DocumentPlace & { externalId: string }>(

@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import { DOCUMENT_BYTES, type DocumentPlace, documentPlace } from "./document-rows.ts";
+import { DOCUMENT_BYTES, type DocumentPlace, documentPlace, SPAN } from "./document-rows.ts";
 import type { LabelFacts, SessionFacts, SpanFacts } from "./rules.ts";
 
 export interface SessionRow extends SessionFacts {
@@ -203,7 +203,7 @@ export const rows = statements((db, has) => {
     ),
     spanItem: db.prepare<[number], SpanItemRow>(
       `SELECT s.external_id AS sessionId, p.*
-       FROM (SELECT session_id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
+       FROM (SELECT session_id, ${SPAN},
          ${place} FROM trace_spans WHERE id = ?) p JOIN trace_sessions s ON s.id = p.session_id`,
     ),
     labelItem: db.prepare<[number], LabelItemRow>(
