@@ -1,5 +1,5 @@
 import { isObject } from "../kit/json.ts";
-import { asObjects, asText, type Fields, parseJson } from "./values.ts";
+import { asObjects, asText, type Fields, firstOf, parseJson } from "./values.ts";
 
 /** The texts of an editing tool's input, before and after. */
 
@@ -43,27 +43,23 @@ export function readEditTexts(input: unknown): EditTexts | undefined {
   const patch = PATCHES.map((name) => fields[name]).find(isPatch);
   const rest = (of: readonly string[]) => restOf(fields, [...PATHS, ...of]);
   if (patch !== undefined) return { texts: [], patch, rest: rest(PATCHES) };
-  const path = textAt(fields, PATHS) ?? null;
+  const path = firstOf(fields, PATHS, asText);
   const many = asObjects(fields.edits).slice(0, MAX_TEXTS);
   const texts = (many.length > 0 ? many : [fields]).flatMap((one) => replacement(one, path));
   if (texts.length > 0) return { texts, patch: null, rest: rest([...BEFORE, ...AFTER, "edits"]) };
-  const whole = path === null ? undefined : textAt(fields, WHOLE);
-  return whole === undefined
-    ? undefined
-    : { texts: [{ path, before: "", after: whole }], patch: null, rest: rest(WHOLE) };
+  const whole = path === null ? null : firstOf(fields, WHOLE, asText);
+  return whole === null ? undefined : { texts: [{ path, before: "", after: whole }], patch: null, rest: rest(WHOLE) };
 }
 
 const isPatch = (value: unknown): value is string =>
   typeof value === "string" && /^(?:\*\*\* (?:Begin Patch|Update File|Add File)|@@ |--- )/m.test(value.slice(0, 2_000));
 
-const textAt = (fields: Fields, names: readonly string[]) =>
-  names.map((name) => asText(fields[name])).find((text) => text !== undefined);
+const asString = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 function replacement(fields: Fields, path: string | null): EditText[] {
-  const after = AFTER.map((name) => fields[name]).find((text) => typeof text === "string");
-  if (after === undefined) return [];
-  const before = BEFORE.map((name) => fields[name]).find((text) => typeof text === "string") ?? "";
-  return [{ path: textAt(fields, PATHS) ?? path, before, after }];
+  const after = firstOf(fields, AFTER, asString);
+  if (after === null) return [];
+  return [{ path: firstOf(fields, PATHS, asText) ?? path, before: firstOf(fields, BEFORE, asString) ?? "", after }];
 }
 
 /** The members that were not understood, as JSON. `false` is left out: it is the default of all these tools. */

@@ -1,18 +1,11 @@
 /** Reading what others wrote: every function takes anything and answers with what it understood. */
-import { isDate } from "../kit/date.ts";
+import { DATE_TIME, FIRST_DAY, isDate } from "../kit/date.ts";
 import { isObject } from "../kit/json.ts";
 import { hasControls } from "../kit/strings.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
+export { parseJson } from "../kit/json.ts";
 
-/** The value of a JSON text, or undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** An object's members; none for anything else. */
 export function asObject(value: unknown): Record<string, unknown> {
@@ -49,8 +42,8 @@ export function asCount(value: unknown): number {
 /** An instant that a date-time of the service takes as well, in its own spelling. */
 export function asDateTime(value: unknown): string | undefined {
   return typeof value === "string" &&
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(value) &&
-    !Number.isNaN(Date.parse(value))
+    /^\S{10}T.{8}(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(value) &&
+    DATE_TIME.test(value)
     ? value
     : undefined;
 }
@@ -76,7 +69,8 @@ export function readInstant(value: unknown): number | null {
   if (typeof value === "string" && !/^\d{9,20}$/.test(value)) {
     // Left to itself, Date.parse makes a day of any text with a number in it, and takes an hour without a zone for this machine's.
     if (!isDate(value.slice(0, 10))) return null;
-    return inCalendar(Date.parse(HOUR_WITHOUT_ZONE.test(value) ? `${value}Z` : value));
+    const isSure = value.length === 10 || ENDS_IN_ZONE.test(value);
+    return inCalendar(Date.parse(isSure ? value : value + (HOUR.test(value) ? "Z" : " UTC")));
   }
   const number = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
   if (!Number.isFinite(number) || number <= 0) return null;
@@ -84,12 +78,14 @@ export function readInstant(value: unknown): number | null {
   return inCalendar(Math.round(number * scale));
 }
 
-const HOUR_WITHOUT_ZONE = /^\S{10}[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+const ENDS_IN_ZONE = /(?:[Zz]|[A-Za-z]{3}|[+-]\d\d:?\d\d)\s*$/;
+/** An hour as ISO 8601 writes it; Date.parse knows others, too. */
+const HOUR = /^\S{10}[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/** The first instant of the year 1, and of the year 10,000: RFC 3339 has four digits for a year. */
-const [FIRST, BEYOND] = [Date.parse("0001-01-01T00:00:00Z"), Date.UTC(10_000, 0, 1)];
+/** The first instant of the year 10,000: RFC 3339 has four digits for a year. */
+const BEYOND = Date.UTC(10_000, 0, 1);
 
-const inCalendar = (at: number): number | null => (at >= FIRST && at < BEYOND ? at : null);
+const inCalendar = (at: number): number | null => (at >= FIRST_DAY && at < BEYOND ? at : null);
 
 /** Milliseconds in a second, a millisecond, a microsecond and a nanosecond. A number below the bound is taken for one of that unit. */
 const UNITS = [

@@ -57,10 +57,14 @@ export function cidrList(raw: string): { value: readonly string[] } | { wrong: s
     .map((part) => part.trim())
     .filter(Boolean);
   for (const part of parts) {
-    const [address = "", prefix] = part.split("/");
+    const [address = "", prefix, ...more] = part.split("/");
     const family = isIP(address);
     const maxBits = family === 6 ? 128 : 32;
-    if (family === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxBits)))
+    if (
+      family === 0 ||
+      more.length > 0 ||
+      (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxBits))
+    )
       return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8` };
   }
   return { value: parts };

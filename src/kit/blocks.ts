@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from "node:zlib";
 
 /** How blocks are compressed, zstd (RFC 8878). */
-export const BLOCK_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
+const BLOCK_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
 /** No block holds more: a few bytes that somebody else packed may unpack to gigabytes. */
 export const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
 const UNPACK_OPTIONS = { maxOutputLength: MAX_UNPACKED_BYTES };

@@ -87,7 +87,7 @@ function* judgePieces(text: string, limits: JsonLimits): Slices<keyof JsonLimits
 }
 
 /** Where the string that opens at `at` closes; the text's end when it never does. */
-function closingQuote(text: string, at: number): number {
+export function closingQuote(text: string, at: number): number {
   for (let close = text.indexOf('"', at + 1); close !== -1; close = text.indexOf('"', close + 1)) {
     let slashes = 0;
     while (text.charCodeAt(close - 1 - slashes) === BACKSLASH) slashes++;

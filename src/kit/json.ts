@@ -1,10 +1,10 @@
 /**
  * Reading JSON text without losing what was sent. `JSON.parse` rounds large integers, drops all but the last of
  * duplicate members and forgets spelling; free-form parts are therefore kept as slices of the text itself, and only what we
- * understand is read from the parsed value. All functions here take text that `JSON.parse` has already accepted.
+ * understand is read from the parsed value. All other functions here take text that `JSON.parse` has already accepted.
  */
 
-import { PIECE_UNITS } from "./json-bounds.ts";
+import { closingQuote, PIECE_UNITS } from "./json-bounds.ts";
 
 /** A range of a JSON text: `[start, end)` in UTF-16 code units. */
 export interface Slice {
@@ -29,17 +29,17 @@ const CLOSE_BRACE = 125;
 const COMMA = 44;
 const COLON = 58;
 
-/** Position after the string literal that opens at `at`. */
-function afterString(text: string, at: number): number {
-  let close = text.indexOf('"', at + 1);
-  while (text.charCodeAt(close - 1) === BACKSLASH) {
-    let slashes = 1;
-    while (text.charCodeAt(close - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) break;
-    close = text.indexOf('"', close + 1);
+/** The value of a JSON text, or undefined when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
-  return close + 1;
 }
+
+/** Position after the string literal that opens at `at`. */
+const afterString = (text: string, at: number): number => closingQuote(text, at) + 1;
 
 function skipSpace(text: string, at: number): number {
   let i = at;

@@ -49,7 +49,7 @@ function saltedDigest(salt: Uint8Array, data: string | Uint8Array): string {
 const NO_SALT = new Uint8Array();
 
 /** SHA-256(0x00 ‖ data). */
-export function leafHash(data: Uint8Array): Buffer {
+export function leafHash(data: string | Uint8Array): Buffer {
   return asBuffer(saltedDigest(NO_SALT, data));
 }
 

@@ -3,6 +3,8 @@
  * one does and rows that arrive meanwhile move nothing.
  */
 
+import { parseJson } from "./json.ts";
+
 /** One page of a list, newest first. A cursor is absent when there is nothing on its side. */
 export interface Page<Row, At = string> {
   readonly rows: readonly Row[];
@@ -45,12 +47,7 @@ export function writeCursor({ towards, key }: Cursor): string {
  */
 export function readCursor(text: string | undefined, parts: number): Cursor | undefined {
   if (text === undefined || text === "" || text.length > MAX_CURSOR_CHARS || !/^[\w-]+$/.test(text)) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(Buffer.from(text, "base64url").toString("utf8"));
   if (!Array.isArray(value) || value.length !== parts + 1) return undefined;
   const [way, ...key] = value as unknown[];
   if ((way !== 0 && way !== 1) || !key.every((part) => part === null || Number.isSafeInteger(part))) return undefined;

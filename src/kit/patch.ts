@@ -12,7 +12,8 @@ export interface FilePatch {
 /** Lines of one patch at most: nobody reads more. */
 const MAX_LINES = 5_000;
 
-const FILE = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(.+)$/;
+/** Behind a name `diff` writes a tab and a time, and git a tab where the name has spaces. */
+const FILE = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)([^\t]+)/;
 const HEADER = /^@@(?: -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@)?/;
 const MARKS: Readonly<Record<string, DiffLine["kind"]>> = { "+": "added", "-": "removed", " ": "same" };
 
@@ -37,8 +38,11 @@ export function readPatch(text: string): FilePatch[] {
     return begun;
   };
   let hunk: Open["hunks"][number] | undefined;
-  for (const line of text.split("\n", MAX_LINES)) {
-    const named = FILE.exec(line);
+  const lines = text.split(/\r?\n/, MAX_LINES);
+  /** Whether the two names of a file begin here: either line alone is one of the file, such as a comment of SQL. */
+  const beginsFile = (i: number) => /^--- /.test(lines[i] ?? "") && /^\+\+\+ /.test(lines[i + 1] ?? "");
+  for (const [i, line] of lines.entries()) {
+    const named = line.startsWith("+") && !beginsFile(i - 1) ? null : FILE.exec(line);
     const header = HEADER.exec(line);
     const kind = MARKS[line[0] ?? " "];
     if (named) {
@@ -49,7 +53,7 @@ export function readPatch(text: string): FilePatch[] {
       of.numbered = header[1] !== undefined;
       hunk = { oldStart: Number(header[1] ?? 1), newStart: Number(header[2] ?? 1), lines: [] };
       of.hunks.push(hunk);
-    } else if (kind && !/^--- /.test(line) && files.length > 0) {
+    } else if (kind && !beginsFile(i) && files.length > 0) {
       if (!hunk) {
         hunk = { oldStart: 1, newStart: 1, lines: [] };
         file(null).hunks.push(hunk);

@@ -13,9 +13,15 @@ import { type DeliveryRow, rows } from "./rows.ts";
  * @param texts by item, from 1 on
  */
 export function keepItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string | Uint8Array>): void {
+  noteItems(core, deliveryId, texts);
+}
+
+/** @returns the salts of all items; undefined where there are none */
+function noteItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string | Uint8Array>) {
   const salts = saltsFor(rows(core.store).whole.get(deliveryId));
-  if (!salts) return;
-  for (const [item, text] of texts) rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
+  if (salts)
+    for (const [item, text] of texts) rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
+  return salts;
 }
 
 /**
@@ -24,12 +30,9 @@ export function keepItems(core: Core, deliveryId: number, texts: ReadonlyMap<num
  * @param texts by item, from 1 on
  */
 export function forgetItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string | Uint8Array>): void {
-  const salts = saltsFor(rows(core.store).whole.get(deliveryId));
+  const salts = noteItems(core, deliveryId, texts);
   if (!salts) return;
-  for (const [item, text] of texts) {
-    rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
-    saltAt(salts, item).fill(0);
-  }
+  for (const item of texts.keys()) saltAt(salts, item).fill(0);
   rows(core.store).keepSalts.run(salts, deliveryId);
 }
 
@@ -42,8 +45,7 @@ function saltsFor(row: DeliveryRow | undefined): Buffer | undefined {
   return row.itemKey ? saltsOf(row.itemKey, row.itemCount) : row.itemSalts ? Buffer.from(row.itemSalts) : undefined;
 }
 
-const hashAt = (salts: Buffer, item: number, text: string | Uint8Array) =>
-  itemHash(saltAt(salts, item), typeof text === "string" ? Buffer.from(text) : text);
+const hashAt = (salts: Buffer, item: number, text: string | Uint8Array) => itemHash(saltAt(salts, item), text);
 
 /**
  * The hashes of items of a delivery, in hexadecimal digits by their places; none where it was delivered before there were items.

@@ -1,6 +1,5 @@
 import { asObject, parseJson } from "../formats/values.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
-import { leafHash } from "../kit/merkle.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /** The facts that the leaf of a delivery states. The content is stated by the root over its items alone. */
@@ -56,9 +55,6 @@ export function leafTextOf(row: DeliveryRow): string {
   if (!moved || !("stream" in moved)) return leafText(row);
   return leafText({ ...row, streamId: moved.stream, previous: moved.previous });
 }
-
-/** The hash of a delivery's leaf. */
-export const leafOf = (row: DeliveryRow): Buffer => leafHash(Buffer.from(leafTextOf(row)));
 
 /** The hash before the first chained delivery. */
 export const GENESIS = Buffer.alloc(32);

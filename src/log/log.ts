@@ -8,13 +8,12 @@ import type { Core } from "../core.ts";
 import { type DevicePrincipal, deviceFinder } from "../identity/devices/devices.ts";
 import { teamMoves } from "../identity/teams/teams.ts";
 import { dayNumber } from "../kit/clock.ts";
-import { sameDigest } from "../kit/hash.ts";
 import type { Items } from "../kit/items.ts";
 import type { Towards } from "../kit/page.ts";
 import { notify } from "../platform/notices/notices.ts";
-import { appendLeaf, findLeaf, nextLeaf } from "../platform/transparency/transparency.ts";
+import { appendLeaf, isLeaf, nextLeaf } from "../platform/transparency/transparency.ts";
 import { itemDigests } from "./items.ts";
-import { GENESIS, isChained, leafOf, leafText, leafTextOf } from "./leaf.ts";
+import { GENESIS, isChained, leafText, leafTextOf } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
 /** What a delivery adds to the log; `items` are the entries, files or sessions newly stored. */
@@ -114,10 +113,10 @@ export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep>
   let expected = 1;
   for (const row of sql.all.iterate()) {
     const { chainSha256 } = row;
-    const isLeaf = !hasTree || sameDigest(findLeaf(core, row.id) ?? GENESIS, leafOf(row));
+    const isUnaltered = !hasTree || isLeaf(core, row.id, leafTextOf(row));
     const holds = !chainSha256 || isChained(row, previous, expected);
     const foreign = deviceOf(row.deviceId)?.teamId !== row.teamId;
-    yield { row, chained: isLeaf && holds, chainSha256, foreign, astray: astray.has(row.id) };
+    yield { row, chained: isUnaltered && holds, chainSha256, foreign, astray: astray.has(row.id) };
     if (row.movedFrom === null) previous = chainSha256 ?? previous;
     expected = row.id + 1;
   }

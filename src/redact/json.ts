@@ -1,4 +1,6 @@
 /** Redacts a JSON document in place: only string literals that hold a secret change, every other byte stays as sent. */
+import { parseJson } from "../kit/json.ts";
+import { closingQuote } from "../kit/json-bounds.ts";
 import { finish, type Slices } from "../kit/slices.ts";
 import { isEncodedLogin, isTinkType } from "./encoded.ts";
 import { withoutScheme } from "./headers.ts";
@@ -10,28 +12,13 @@ import { BATCH_REPLACED, findInSlices, findSecrets, marker, type Redacted, repla
 import { isSecretValue } from "./values.ts";
 
 const QUOTE = 34;
-const BACKSLASH = 92;
 const COLON = 58;
 const COMMA = 44;
 const OPEN_BRACE = 123;
 
-/** The offset just after the literal whose opening quote stands at `open`. */
-function literalEnd(json: string, open: number): number {
-  for (let close = json.indexOf('"', open + 1); close !== -1; close = json.indexOf('"', close + 1)) {
-    let slashes = 0;
-    while (json.charCodeAt(close - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return close + 1;
-  }
-  return json.length;
-}
-
 function decode(literal: string): string {
-  if (!literal.includes("\\")) return literal.slice(1, -1);
-  try {
-    return JSON.parse(literal) as string;
-  } catch {
-    return literal.slice(1, -1);
-  }
+  const value = literal.includes("\\") ? parseJson(literal) : undefined;
+  return typeof value === "string" ? value : literal.slice(1, -1);
 }
 
 function afterSpace(json: string, from: number): number {
@@ -110,7 +97,7 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
   let done = 0;
   let pause = STRIDE;
   for (let open = json.indexOf('"'); open !== -1; ) {
-    const end = literalEnd(json, open);
+    const end = Math.min(closingQuote(json, open) + 1, json.length);
     const value = decode(json.slice(open, end));
     const next = afterSpace(json, end);
     const isKey = json.charCodeAt(next) === COLON;

@@ -65,6 +65,7 @@ it.each([
   ["RECKON_BASE_URL", "https://user@x"],
   ["RECKON_TRUSTED_PROXIES", "10.0.0.0/33"],
   ["RECKON_TRUSTED_PROXIES", "proxy.example"],
+  ["RECKON_TRUSTED_PROXIES", "10.0.0.0/8/24"],
   ["RECKON_LIMIT_BRAIN", "0/60"],
   ["RECKON_LIMIT_BRAIN", "many"],
   ["RECKON_SIGNING", "maybe"],

@@ -1,3 +1,4 @@
+import { isDate } from "../../kit/date.ts";
 import { plainText } from "../../kit/markdown-blocks.ts";
 import { fold } from "./fingerprint.ts";
 
@@ -24,11 +25,11 @@ export function readHeading(text: string): DatedHeading | undefined {
   const plain = plainText(text)
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim();
-  const found = DATED.exec(plain);
-  const [whole = "", year = "", month = "", day = ""] = found ?? [];
-  if (!found || !isDay(Number(year), Number(month), Number(day))) return undefined;
+  const [whole = "", year = "", month = "", day = ""] = DATED.exec(plain) ?? [];
+  const date = `${year}-${month}-${day}`;
+  if (!isDate(date)) return undefined;
   return {
-    date: `${year}-${month}-${day}`,
+    date,
     title: plain
       .slice(whole.length)
       .replace(REST_OF_DATE, "")
@@ -42,11 +43,4 @@ export function readHeading(text: string): DatedHeading | undefined {
 /** The text by which an entry's heading is recognised: its title, folded; "" when it has none. */
 export function titleOfHeading(heading: string): string {
   return fold(readHeading(heading)?.title ?? "");
-}
-
-const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-function isDay(year: number, month: number, day: number): boolean {
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return year > 0 && day > 0 && day <= (leap && month === 2 ? 29 : (DAYS[month - 1] ?? 0));
 }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { parseJson } from "../json.ts";
 import { HASH_BYTES, MAX_PROOF_HASHES, SALT_BYTES } from "../merkle.ts";
 import { fail, invalid } from "../problem.ts";
 import { fromBase64 } from "./note.ts";
@@ -93,13 +94,4 @@ export function readBundle(text: string): ProofBundle {
   if (!added.success)
     fail(invalid, "what it says of its leaf and items cannot be read: it comes from another program or version");
   return { checkpoint, index, inclusion: hashes, leaf: added.output.leaf, items: added.output.items };
-}
-
-/** The value of a JSON text; undefined where it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,8 @@
+import { parseJson } from "../json.ts";
 import { itemHash, leafHash, verifyInclusion } from "../merkle.ts";
 import { fail, invalid, Problem } from "../problem.ts";
 import { counted } from "../strings.ts";
-import { type ItemProof, type ProofBundle, parseJson, readBundle } from "./bundle.ts";
+import { type ItemProof, type ProofBundle, readBundle } from "./bundle.ts";
 import { openCheckpoint, type SignedCheckpoint } from "./checkpoint.ts";
 import { type NoteKey, type Verified, verifiedBy } from "./note.ts";
 
@@ -76,7 +77,7 @@ function judgeInclusion(
   { index, leaf, inclusion }: ProofBundle,
   { size, root }: SignedCheckpoint,
 ): readonly [true, string] {
-  if (!verifyInclusion(index, size, leafHash(Buffer.from(leaf)), inclusion, root))
+  if (!verifyInclusion(index, size, leafHash(leaf), inclusion, root))
     fail(invalid, `the leaf is not at index ${index} of the tree of ${size} whose root was signed`);
   return [true, `the leaf is at index ${index} of the tree of ${size}`];
 }
@@ -87,7 +88,7 @@ function judgeItem(item: ItemProof, leaf: string): readonly [true, string] {
   if (!root) fail(invalid, `item ${index} cannot be proven: the leaf does not say what items it has`);
   if (itemCount !== undefined && itemCount !== count)
     fail(invalid, `item ${index} is said to be one of ${count}, and the leaf has ${itemCount}`);
-  if (!verifyInclusion(index, count, itemHash(salt, Buffer.from(text)), path, root))
+  if (!verifyInclusion(index, count, itemHash(salt, text), path, root))
     fail(invalid, `item ${index} is not what the leaf says that it is`);
   // A path alone does not prove an item's index: another place in a tree of another size can have the same path.
   return [

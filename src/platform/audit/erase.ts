@@ -114,7 +114,7 @@ export function* eraseOldEvents(core: Core, teamId: string, until: number, erasu
     yield () => {
       const events = rows(core.store).firstOfTeam.all(teamId, MAX_ERASED_ROWS);
       const ids = oldest(events, until, core.clock.now());
-      isMore = ids.length > 0 && ids.length === MAX_ERASED_ROWS;
+      isMore = ids.length > 0 && events.length === MAX_ERASED_ROWS;
       return { events: removeEvents(core, teamId, ids, erasure) };
     };
 }

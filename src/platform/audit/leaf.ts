@@ -1,8 +1,6 @@
 import type { Core } from "../../core.ts";
-import { sameDigest } from "../../kit/hash.ts";
 import { itemUnder } from "../../kit/items.ts";
-import { leafHash } from "../../kit/merkle.ts";
-import { findLeaf } from "../transparency/transparency.ts";
+import { isLeaf } from "../transparency/transparency.ts";
 import { type EventRow, type LeafRow, rows } from "./rows.ts";
 
 /** What a leaf of an event commits to: all that is recorded of it. */
@@ -61,9 +59,13 @@ export function* walkAudit(core: Core, onStray: (id: number, teamId: string | nu
   for (const row of rows(core.store).leaves.iterate()) {
     const { leaf, teamId, itemKey, itemSha256 } = row;
     const root = itemSha256 ?? (itemKey ? itemUnder(itemKey, 0, eventText(row)) : Buffer.alloc(0));
-    const hash = leafHash(Buffer.from(eventLeafText(row, root)));
-    const holds = sameDigest(findLeaf(core, leaf) ?? Buffer.alloc(0), hash);
-    yield { leaf, holds, event: row, isErased: itemSha256 !== null, teamId };
+    yield {
+      leaf,
+      holds: isLeaf(core, leaf, eventLeafText(row, root)),
+      event: row,
+      isErased: itemSha256 !== null,
+      teamId,
+    };
   }
   for (const { leaf, teamId } of rows(core.store).erasedLeaves.iterate())
     yield { leaf, holds: true, isErased: true, teamId };

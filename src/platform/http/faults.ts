@@ -8,19 +8,7 @@ import { type ProblemDetails, type ProblemRow, problem, tooLarge } from "../../k
  * response of JSON-RPC 2.0 (section 5.1) to a message that was not read; `rpcStatus`: `{code, message}` as google.rpc.Status has it, with
  * gRPC's code; `scim`: an error of SCIM (RFC 7644 section 3.12).
  */
-export type Shape =
-  | "canonical"
-  | "legacy"
-  | "okFalse"
-  | "rotation"
-  | "tierGate"
-  | "moved"
-  | "retryable"
-  | "rfc8628"
-  | "download"
-  | "jsonRpc"
-  | "rpcStatus"
-  | "scim";
+export type Shape = keyof typeof SHAPE_SCHEMAS;
 
 /** A problem as an endpoint answers with it. */
 export interface Fault extends ProblemRow {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { DAY_PATTERN, TIME_PATTERN } from "../../kit/date.ts";
+import { DATE_TIME } from "../../kit/date.ts";
 import { isObject } from "../../kit/json.ts";
 import { hasControls } from "../../kit/strings.ts";
 
@@ -70,8 +70,6 @@ export const commit = (description: string) =>
     v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
     v.description(description),
   );
-
-const DATE_TIME = new RegExp(`^${DAY_PATTERN}[Tt ]${TIME_PATTERN}$`);
 
 /** An RFC 3339 date-time; kept as sent. Seconds may be missing: the document asks for more than the server does. */
 export const DateTime = v.pipe(

@@ -13,6 +13,7 @@ import { answer, Exchange, type Serving } from "./pipeline.ts";
 import { type HeaderList, respondFault } from "./render.ts";
 import { logUnforeseen, requireSoundRequest } from "./request.ts";
 import { requireServedVersion, VERSION_HEADER } from "./version.ts";
+import { subPathOf } from "./visitor.ts";
 
 export interface ServeOptions extends EndpointOptions {
   /** The public address, for hints that name a URL. */
@@ -36,7 +37,7 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     specOf: pageFinder(pages?.list ?? []),
   };
   const app = new H3({ silent: true, onError: (error) => answerUnhandled(core, error.status, error.cause ?? error) });
-  const subPath = new URL(baseUrl()).pathname.replace(/\/$/, "");
+  const subPath = subPathOf(baseUrl());
   // A proxy may or may not strip the public sub-path; both reach the same route.
   const at = (path: string, reply: (event: H3Event) => Response | Promise<Response>) => {
     app.all(path, reply);

@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
 import { getRouterParams } from "h3";
-import { proxyRanges } from "../../config.ts";
 import { plainAddress } from "../../kit/address.ts";
 import { newToken } from "../../kit/tokens.ts";
 import { whyNot } from "./access.ts";
@@ -82,11 +81,11 @@ const sameAddress = (a: string, b: string | undefined) => a.trim().toLowerCase()
  * The address of the person signed in at the proxy, when one is trusted to say so (RECKON_PROXY_SIGN_IN). From any other peer the header is
  * ignored.
  */
-function vouchedEmail({ core, event, header }: Exchange): string | undefined {
-  const { proxySignIn, trustedProxies } = core.config;
+function vouchedEmail({ core, event, header, serving }: Exchange): string | undefined {
+  const { proxySignIn } = core.config;
   if (proxySignIn === null) return undefined;
   const peer = plainAddress(peerAddress(event));
-  if (!proxyRanges(trustedProxies).check(peer, isIP(peer) === 6 ? "ipv6" : "ipv4")) return undefined;
+  if (!serving.trusted.check(peer, isIP(peer) === 6 ? "ipv6" : "ipv4")) return undefined;
   return header(proxySignIn) ?? undefined;
 }
 

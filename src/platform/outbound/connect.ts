@@ -1,5 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
+import { type ClientRequest, request as plainRequest, type RequestOptions } from "node:http";
+import { request as tlsRequest } from "node:https";
 import { connect, type LookupFunction, type Socket } from "node:net";
 import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
@@ -35,7 +37,7 @@ function addressesOf(core: Core, hostname: string): Promise<LookupAddress[]> {
  * Resolves a name for a socket and judges every address that comes back. The judged address is the one that is connected to, so a name
  * gains nothing by changing its address a moment later.
  */
-export const judgedLookup =
+const judgedLookup =
   (core: Core): LookupFunction =>
   (hostname, options, done) => {
     const judged = addressesOf(core, hostname).then((found) => {
@@ -52,6 +54,16 @@ export const judgedLookup =
       (problem) => done(problem as Error, ""),
     );
   };
+
+/** Begins a request to a URL that was judged; no connection is kept, and no proxy of the environment is asked. */
+export const openRequest = (core: Core, url: URL, options: RequestOptions): ClientRequest =>
+  (url.protocol === "https:" ? tlsRequest : plainRequest)(url, {
+    ...options,
+    // An agent of its own, which knows no proxy and keeps nothing open.
+    agent: false,
+    lookup: judgedLookup(core),
+    rejectUnauthorized: true,
+  });
 
 /**
  * A socket to a host that was judged.

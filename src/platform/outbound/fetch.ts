@@ -1,7 +1,6 @@
-import { type IncomingMessage, request as plainRequest } from "node:http";
-import { request as tlsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Core } from "../../core.ts";
-import { judgedLookup } from "./connect.ts";
+import { openRequest } from "./connect.ts";
 import { judgeUrl, OutboundRefused } from "./destination.ts";
 import { failureOf, OutboundFailed } from "./post.ts";
 
@@ -34,14 +33,7 @@ export const outboundFetch =
     const late = AbortSignal.timeout(totalMs);
     const signal = AbortSignal.any([late, ...(init.signal ? [init.signal] : [])]);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const sent = (url.protocol === "https:" ? tlsRequest : plainRequest)(url, {
-      method,
-      headers: { ...init.headers },
-      agent: false,
-      lookup: judgedLookup(core),
-      rejectUnauthorized: true,
-      signal,
-    });
+    const sent = openRequest(core, url, { method, headers: { ...init.headers }, signal });
     sent.on("response", (response) => {
       sent.off("close", reject);
       void whole(response, maxReplyBytes).then(resolve, reject);

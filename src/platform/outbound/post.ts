@@ -1,9 +1,8 @@
-import { type IncomingMessage, request as plainRequest } from "node:http";
-import { request as tlsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Core } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { whyUntrusted } from "../../kit/reach.ts";
-import { judgedLookup } from "./connect.ts";
+import { openRequest } from "./connect.ts";
 import { judgeUrl, OutboundRefused } from "./destination.ts";
 
 /** No answer came: the message may have been sent. */
@@ -28,8 +27,7 @@ const MAX_REPLY_BYTES = 64 * 1024;
 const MAX_REPLY_CHARS = 2_000;
 
 /**
- * Posts a body. Redirects are answers as any other: they are not followed. No connection is kept, and no proxy of the environment is
- * asked.
+ * Posts a body. Redirects are answers as any other: they are not followed.
  * @param signal ends it early
  * @throws OutboundRefused before anything is sent; OutboundFailed when there is no answer within 5 seconds
  */
@@ -42,14 +40,9 @@ export async function post(
   const url = judgeUrl(core, address);
   const ends = AbortSignal.any([AbortSignal.timeout(TOTAL_MS), ...(signal ? [signal] : [])]);
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const send = url.protocol === "https:" ? tlsRequest : plainRequest;
-  const sent = send(url, {
+  const sent = openRequest(core, url, {
     method: "POST",
     headers: { ...headers, "content-length": Buffer.byteLength(body) },
-    // An agent of its own, which knows no proxy and keeps nothing open.
-    agent: false,
-    lookup: judgedLookup(core),
-    rejectUnauthorized: true,
     signal: ends,
   });
   sent.on("error", reject);

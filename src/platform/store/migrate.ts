@@ -19,56 +19,26 @@ interface Migration {
   readonly move?: (db: Database, onProgress: (done: number, all: number) => void) => void;
 }
 
-/** Steps for files older than `schema.sql`, oldest first. A new step also changes `schema.sql`. */
-const MIGRATIONS: readonly Migration[] = [
-  { version: 2, file: "src/platform/store/migrations/0002-people.sql" },
-  { version: 3, file: "src/platform/store/migrations/0003-public.sql" },
-  { version: 4, file: "src/platform/store/migrations/0004-defects.sql" },
-  { version: 5, file: "src/platform/store/migrations/0005-link-makers.sql" },
-  { version: 6, file: "src/platform/store/migrations/0006-tier-none.sql" },
-  { version: 7, file: "src/platform/store/migrations/0007-names.sql" },
-  { version: 8, file: "src/platform/store/migrations/0008-jobs.sql" },
-  { version: 9, file: "src/platform/store/migrations/0009-parts-and-entries.sql" },
-  { version: 10, file: "src/platform/store/migrations/0010-whose-devices.sql" },
-  { version: 11, file: "src/platform/store/migrations/0011-capture-mode.sql" },
-  { version: 12, file: "src/platform/store/migrations/0012-segments.sql", move: moveEntries },
-  { version: 13, file: "src/platform/store/migrations/0013-tree.sql" },
-  { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
-  { version: 15, file: "src/platform/store/migrations/0015-api-tokens.sql" },
-  { version: 16, file: "src/platform/store/migrations/0016-otlp.sql" },
-  { version: 17, file: "src/platform/store/migrations/0017-notes.sql" },
-  { version: 18, file: "src/platform/store/migrations/0018-notifications.sql" },
-  { version: 19, file: "src/platform/store/migrations/0019-sso.sql" },
-  { version: 20, file: "src/platform/store/migrations/0020-second-factor.sql" },
-  { version: 21, file: "src/platform/store/migrations/0021-device-reads.sql" },
-  { version: 22, file: "src/platform/store/migrations/0022-days.sql" },
-  { version: 23, file: "src/platform/store/migrations/0023-finds.sql" },
-  { version: 24, file: "src/platform/store/migrations/0024-triage.sql" },
-  { version: 25, file: "src/platform/store/migrations/0025-session-figures.sql" },
-  { version: 26, file: "src/platform/store/migrations/0026-budgets.sql" },
-  { version: 27, file: "src/platform/store/migrations/0027-saved-views.sql" },
-  { version: 28, file: "src/platform/store/migrations/0028-scim.sql" },
-  { version: 29, file: "src/platform/store/migrations/0029-roles.sql" },
-  { version: 30, file: "src/platform/store/migrations/0030-wrapped-keys.sql" },
-  { version: 31, file: "src/platform/store/migrations/0031-told-once.sql" },
-  { version: 32, file: "src/platform/store/migrations/0032-moves.sql" },
-  { version: 33, file: "src/platform/store/migrations/0033-lake.sql" },
-  { version: 34, file: "src/platform/store/migrations/0034-sessions-once.sql" },
-  { version: 35, file: "src/platform/store/migrations/0035-long-sessions.sql" },
-  { version: 36, file: "src/platform/store/migrations/0036-due-by-channel.sql" },
-  { version: 37, file: "src/platform/store/migrations/0037-who-was-signed-in.sql" },
-  { version: 38, file: "src/platform/store/migrations/0038-sessions-by-cause.sql" },
-  { version: 39, file: "src/platform/store/migrations/0039-entries-gone.sql" },
-  { version: 40, file: "src/platform/store/migrations/0040-makers.sql" },
-  { version: 41, file: "src/platform/store/migrations/0041-reclaimed.sql" },
-  { version: 42, file: "src/platform/store/migrations/0042-machines-of-one-job.sql" },
-  { version: 43, file: "src/platform/store/migrations/0043-holders.sql" },
-  { version: 44, file: "src/platform/store/migrations/0044-no-queue.sql" },
-  { version: 45, file: "src/platform/store/migrations/0045-nightly-runs.sql" },
-  { version: 46, file: "src/platform/store/migrations/0046-references.sql" },
-  { version: 47, file: "src/platform/store/migrations/0047-span-blocks.sql" },
-  { version: 48, file: "src/platform/store/migrations/0048-brain-blocks.sql" },
+/** Steps for files older than `schema.sql`, oldest first, each with the version that it leads to. A new step also changes `schema.sql`. */
+const STEPS = [
+  ...["0002-people", "0003-public", "0004-defects", "0005-link-makers", "0006-tier-none", "0007-names", "0008-jobs"],
+  ...["0009-parts-and-entries", "0010-whose-devices", "0011-capture-mode", "0012-segments", "0013-tree"],
+  ...["0014-erasures", "0015-api-tokens", "0016-otlp", "0017-notes", "0018-notifications", "0019-sso"],
+  ...["0020-second-factor", "0021-device-reads", "0022-days", "0023-finds", "0024-triage", "0025-session-figures"],
+  ...["0026-budgets", "0027-saved-views", "0028-scim", "0029-roles", "0030-wrapped-keys", "0031-told-once"],
+  ...["0032-moves", "0033-lake", "0034-sessions-once", "0035-long-sessions", "0036-due-by-channel"],
+  ...["0037-who-was-signed-in", "0038-sessions-by-cause", "0039-entries-gone", "0040-makers", "0041-reclaimed"],
+  ...["0042-machines-of-one-job", "0043-holders", "0044-no-queue", "0045-nightly-runs", "0046-references"],
+  ...["0047-span-blocks", "0048-brain-blocks"],
 ];
+
+const MIGRATIONS = STEPS.map(
+  (name): Migration => ({
+    version: Number(name.slice(0, 4)),
+    file: `src/platform/store/migrations/${name}.sql`,
+    ...(name === "0012-segments" ? { move: moveEntries } : {}),
+  }),
+);
 
 export interface SchemaPlan {
   readonly version: number;
@@ -158,7 +128,7 @@ export function upgrade(
   db.pragma("foreign_keys = OFF");
   // The leaf that step 13 makes of a chained delivery.
   db.function("leaf_of_chain", { deterministic: true }, (chain) =>
-    leafHash(Buffer.from(JSON.stringify({ v: 1, chain: (chain as Buffer).toString("hex") }))),
+    leafHash(JSON.stringify({ v: 1, chain: (chain as Buffer).toString("hex") })),
   );
   try {
     db.transaction(() => {

@@ -15,7 +15,7 @@ export const nextLeaf = (core: Core): number => leafCount(core) + 1;
  * @returns its number, from 1 on
  */
 export function appendLeaf(core: Core, text: string, n = nextLeaf(core)): number {
-  rows(core.store).insert.run(n, leafHash(Buffer.from(text)));
+  rows(core.store).insert.run(n, leafHash(text));
   return n;
 }
 
@@ -24,7 +24,7 @@ export const findLeaf = (core: Core, n: number): Buffer | undefined => rows(core
 
 /** Whether a leaf is the one of a text. */
 export const isLeaf = (core: Core, n: number, text: string): boolean =>
-  sameDigest(findLeaf(core, n) ?? Buffer.alloc(0), leafHash(Buffer.from(text)));
+  sameDigest(findLeaf(core, n) ?? Buffer.alloc(0), leafHash(text));
 
 /** All leaves as they are stored, in their order. */
 export const allLeaves = (core: Core): IterableIterator<{ readonly n: number; readonly sha256: Buffer }> =>

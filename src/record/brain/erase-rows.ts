@@ -80,5 +80,4 @@ export const eraseRows = statements((db) => ({
   manifestsSince: db
     .prepare<[number, string], number>("SELECT id FROM brain_manifests WHERE id > ? AND +team_id = ?")
     .pluck(),
-  entries: db.prepare<[number], string>("SELECT entries FROM brain_manifests WHERE id = ?").pluck(),
 }));

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS, portions, stretches } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, type Portion } from "../../log/log.ts";
+import { browseRows } from "./browse-rows.ts";
 import { removeContents } from "./contents.ts";
 import { type Digested, type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
@@ -63,7 +64,8 @@ async function* eraseUnusedFiles(core: Core, teamId: string): AsyncGenerator<Era
   const last = sql.lastManifest.get() ?? 0;
   const filled = new Set<number>();
   const note = (manifestId: number) => {
-    for (const [, blobId] of JSON.parse(sql.entries.get(manifestId) ?? "[]") as ManifestEntries) filled.add(blobId);
+    for (const [, blobId] of JSON.parse(browseRows(core.store).manifest.get(manifestId) ?? "[]") as ManifestEntries)
+      filled.add(blobId);
   };
   for (const manifests of inStretches((sha256) => sql.manifestsAfter.all(teamId, sha256))) {
     const unused = manifests.filter(({ isUsed }) => !isUsed);

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { contentOf } from "./contents.ts";
-import { type ManifestEntries, rows } from "./rows.ts";
+import { type CurrentRow, type ManifestEntries, rows } from "./rows.ts";
 
 /** A repository's current brain, for what is derived from it. */
 export interface CurrentBrain {
@@ -20,19 +20,20 @@ const newest = (core: Core): number => rows(core.store).newestSnapshot.get() ?? 
  */
 function next(core: Core, above: number): CurrentBrain | undefined {
   const row = rows(core.store).nextCurrent.get(above);
-  if (!row) return undefined;
-  const { entries, ...current } = row;
-  return { ...current, files: JSON.parse(entries) as ManifestEntries };
+  return row && brainOf(row);
 }
+
+const brainOf = ({ entries, ...current }: CurrentRow): CurrentBrain => ({
+  ...current,
+  files: JSON.parse(entries) as ManifestEntries,
+});
 
 /** Current brains in the order in which they came. */
 export const brainSequence = { newest, next };
 
 /** A team's current brains by repository. */
 export function currentBrains(core: Core, teamId: string): CurrentBrain[] {
-  return rows(core.store)
-    .currents.all(teamId)
-    .map(({ entries, ...current }) => ({ teamId, ...current, files: JSON.parse(entries) as ManifestEntries }));
+  return rows(core.store).currents.all(teamId).map(brainOf);
 }
 
 /** The content that a manifest names by number; content never changes. */

@@ -1,5 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import type { Kind } from "../../formats/brain-kinds.ts";
+import { compareText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { mayNameCommits, type Named, NO_PATHS, placesIn, shasByBeginning, sortPaths } from "./mention-places.ts";
 import { teamIndex } from "./search-index.ts";
@@ -77,7 +78,7 @@ export async function findMentions(core: Core, teamId: string, query: MentionQue
   }
   cutShort ||= room < 0 || mentions.length > MAX_MENTIONS;
   mentions.splice(MAX_MENTIONS);
-  mentions.sort((a, b) => compare(a.repoKey, b.repoKey) || compare(a.path, b.path) || a.line - b.line);
+  mentions.sort((a, b) => compareText(a.repoKey, b.repoKey) || compareText(a.path, b.path) || a.line - b.line);
   return { mentions, cutShort };
 }
 
@@ -87,8 +88,6 @@ const looked = slot(() => new WeakMap<object, boolean>());
 function namesCommits(core: Core, document: { readonly text: string }): boolean {
   return looked(core).getOrInsertComputed(document, () => mayNameCommits(document.text));
 }
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 function linesBefore(text: string, at: number): number {
   return (text.slice(0, at).match(/\r\n|[\r\n]/g) ?? []).length;

@@ -5,6 +5,7 @@ import { type ContentPlace, contentPlace } from "./content-rows.ts";
 export type ManifestEntries = readonly (readonly [path: string, blobId: number])[];
 
 export interface CurrentRow {
+  readonly teamId: string;
   readonly repoKey: string;
   readonly snapshotId: number;
   readonly entries: string;
@@ -30,6 +31,9 @@ export interface StoredSnapshotRow {
   /** Whether stream and manifest are of the same team, the stream of the same repository; null where one is gone. */
   readonly fits: number | null;
 }
+
+const CURRENT = `SELECT c.team_id AS teamId, c.repo_key AS repoKey, c.snapshot_id AS snapshotId, m.entries
+  FROM brain_currents c JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id`;
 
 const STORED_SNAPSHOT = `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.accepted, s.gap, s.team_id AS teamId, s.repo_key AS repoKey, m.entries,
     t.device_id AS deviceId, t.team_id = s.team_id AND t.repo_key = s.repo_key AND m.team_id = s.team_id AS fits
@@ -90,21 +94,13 @@ export const rows = statements((db, has) => ({
      ON CONFLICT (team_id, repo_key) DO UPDATE SET snapshot_id = excluded.snapshot_id`,
   ),
   // brain_currents by its primary key's first column; the others by primary key.
-  currents: db.prepare<[string], CurrentRow>(
-    `SELECT c.repo_key AS repoKey, c.snapshot_id AS snapshotId, m.entries
-     FROM brain_currents c JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id
-     WHERE c.team_id = ? ORDER BY c.repo_key`,
-  ),
+  currents: db.prepare<[string], CurrentRow>(`${CURRENT} WHERE c.team_id = ? ORDER BY c.repo_key`),
   currentIds: db.prepare<[string], { repoKey: string; snapshotId: number }>(
     "SELECT repo_key AS repoKey, snapshot_id AS snapshotId FROM brain_currents WHERE team_id = ?",
   ),
   // By brain_currents_by_snapshot; the others by primary key.
   newestSnapshot: db.prepare<[], number | null>("SELECT max(id) FROM brain_snapshots").pluck(),
-  nextCurrent: db.prepare<[number], CurrentRow & { teamId: string }>(
-    `SELECT c.team_id AS teamId, c.repo_key AS repoKey, c.snapshot_id AS snapshotId, m.entries
-     FROM brain_currents c JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id
-     WHERE c.snapshot_id > ? ORDER BY c.snapshot_id LIMIT 1`,
-  ),
+  nextCurrent: db.prepare<[number], CurrentRow>(`${CURRENT} WHERE c.snapshot_id > ? ORDER BY c.snapshot_id LIMIT 1`),
   // In the order of ids, which is the order of deliveries; streams and manifests by primary key.
   snapshotsByDelivery: db.prepare<[], StoredSnapshotRow>(`${STORED_SNAPSHOT} ORDER BY s.id`),
   // By primary keys.

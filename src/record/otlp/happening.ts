@@ -107,27 +107,22 @@ const SESSION_NAMES = [
 ];
 
 /** The session that attributes name. */
-export const sessionOf = (...all: readonly Fields[]): string | undefined => {
-  for (const name of SESSION_NAMES)
-    for (const attributes of all) {
-      const id = readId(attributes[name]);
-      if (id !== undefined) return id;
-    }
-  return undefined;
-};
+export const sessionOf = (...all: readonly Fields[]): string | undefined => named(SESSION_NAMES, all);
 
 /** Attributes that name who is signed in; LiteLLM's proxy says whose key a call was made with. */
 const EMAIL_NAMES = ["user.email", "metadata.user_api_key_user_email"];
 
 /** An e-mail address as it stands in an attribute. */
-export const emailOf = (...all: readonly Fields[]): string | undefined => {
-  for (const name of EMAIL_NAMES)
+export const emailOf = (...all: readonly Fields[]): string | undefined => named(EMAIL_NAMES, all, /@/);
+
+function named(names: readonly string[], all: readonly Fields[], form?: RegExp): string | undefined {
+  for (const name of names)
     for (const attributes of all) {
-      const email = readId(attributes[name]);
-      if (email?.includes("@")) return email;
+      const id = readId(attributes[name]);
+      if (id !== undefined && form?.test(id) !== false) return id;
     }
   return undefined;
-};
+}
 
 /** The instant so many milliseconds before another. @param at in RFC 3339 */
 export function before(at: string | undefined, milliseconds: number | undefined): string | undefined {

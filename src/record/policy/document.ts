@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { parseJson } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { describeIssue } from "../../platform/http/validation-message.ts";
 import { judgeWatchlistEntry, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
@@ -34,14 +35,9 @@ export const DEFAULT_POLICY: Policy = { captureMode: "redacted", watchlist: [], 
 
 /** Reads a policy that a person wrote. @throws Error saying which member does not fit */
 export function parsePolicy(text: string): Policy {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    fail(invalid, "the policy is not valid JSON");
-  }
-  const strict = v.strictObject(PolicyDocument.entries);
-  const result = v.safeParse(strict, value);
+  const value = parseJson(text);
+  if (value === undefined) fail(invalid, "the policy is not valid JSON");
+  const result = v.safeParse(v.strictObject(PolicyDocument.entries), value);
   if (!result.success) {
     const issue = result.issues[0];
     const path = v.getDotPath(issue);

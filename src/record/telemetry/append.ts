@@ -31,8 +31,7 @@ export function appendBatch(intake: Intake, { mode, packed, content, redacted }:
   const sql = rows(core.store);
   const stream = sql.stream.get(device.deviceId, repoKey);
   if (packed.seqs.length === 0) return { accepted: 0, maxSeq: stream?.maxSeq ?? 0, flagged: null };
-  const streamId =
-    stream?.id ?? Number(sql.insertStream.run(device.teamId, device.deviceId, repoKey, 0, now, now).lastInsertRowid);
+  const streamId = stream?.id ?? beginStream(intake, now);
   const { added, conflicts, contradicted } = sort(intake, streamId, stream?.maxSeq, packed);
   const accepted = added.seqs.length;
   const gaps = gapsAbove(stream?.maxSeq, added.seqs);
@@ -56,8 +55,7 @@ export function appendBatch(intake: Intake, { mode, packed, content, redacted }:
     const item = accepted + k + 1;
     sql.insertConflict.run(streamId, seq, deliveryId, clientTimestamp, payload, sha256(textAt(packed, i)), item);
   }
-  if (stream) for (const seq of added.seqs) if (seq < stream.maxSeq) fillGap(core, streamId, seq);
-  for (const { from, to } of gaps) sql.insertGap.run(streamId, from, to);
+  changeGaps(core, streamId, added.seqs, gaps, stream?.maxSeq);
   sql.updateStream.run(maxSeq, accepted, conflicts.length, now, streamId);
   return { accepted, maxSeq, flagged };
 }
@@ -89,14 +87,16 @@ export function withholdBatch(intake: Intake, seqs: Iterable<number>, now: numbe
     withheld: taken.length,
     content: deliveryItems(repoKey, null, ranges.map(rangeText)),
   });
-  const streamId =
-    stream?.id ?? Number(sql.insertStream.run(device.teamId, device.deviceId, repoKey, 0, now, now).lastInsertRowid);
+  const streamId = stream?.id ?? beginStream(intake, now);
   withhold(core, "telemetry", streamId, deliveryId, ranges);
-  if (stream) for (const seq of taken) if (seq < stream.maxSeq) fillGap(core, streamId, seq);
-  for (const { from, to } of gaps) sql.insertGap.run(streamId, from, to);
+  changeGaps(core, streamId, taken, gaps, stream?.maxSeq);
   sql.updateStream.run(maxSeq, 0, 0, now, streamId);
   return { accepted: 0, maxSeq, flagged };
 }
+
+/** @returns the number of the stream */
+const beginStream = ({ core, device: { teamId, deviceId }, repoKey }: Intake, now: number): number =>
+  Number(rows(core.store).insertStream.run({ teamId, deviceId, repoKey, now }).lastInsertRowid);
 
 const gapFlag = (gaps: readonly Gap[]) => (gaps.length > 0 ? "gap" : null);
 
@@ -166,10 +166,15 @@ function cameAgain(
   return isStripped && isSameMetadata(stored, entry);
 }
 
-function fillGap(core: Core, streamId: number, seq: number): void {
+/** Fills the gaps that new numbers lie in, and stores those that the new numbers leave. @param maxSeq the highest number before */
+function changeGaps(core: Core, streamId: number, seqs: Iterable<number>, gaps: readonly Gap[], maxSeq = 0): void {
   const sql = rows(core.store);
-  const gap = sql.gapAround.get(streamId, seq, seq);
-  if (!gap) return;
-  sql.deleteGap.run(streamId, gap.from);
-  for (const { from, to } of splitGap(gap, seq)) sql.insertGap.run(streamId, from, to);
+  const insert = ({ from, to }: Gap) => sql.insertGap.run(streamId, from, to);
+  for (const seq of seqs) {
+    const gap = seq < maxSeq ? sql.gapAround.get(streamId, seq, seq) : undefined;
+    if (!gap) continue;
+    sql.deleteGap.run(streamId, gap.from);
+    splitGap(gap, seq).forEach(insert);
+  }
+  gaps.forEach(insert);
 }

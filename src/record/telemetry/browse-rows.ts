@@ -151,7 +151,8 @@ export const browseRows = statements((db) => ({
       "SELECT id FROM telemetry_conflicts WHERE stream_id = ? AND seq = ? ORDER BY id LIMIT ?",
     )
     .pluck(),
-  // Both by the primary key.
-  deviceOfStream: db.prepare<[number], string>("SELECT device_id FROM telemetry_streams WHERE id = ?").pluck(),
-  teamOfStream: db.prepare<[number], string>("SELECT team_id FROM telemetry_streams WHERE id = ?").pluck(),
+  // By the primary key.
+  ownerOf: db.prepare<[number], { teamId: string; deviceId: string; repoKey: string }>(
+    "SELECT team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM telemetry_streams WHERE id = ?",
+  ),
 }));

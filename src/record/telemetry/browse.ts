@@ -103,7 +103,7 @@ export function listConflicts(
   const { deviceIds } = query;
   const streams = sql.streamsInConflict
     .all(teamId, device, device, repo, repo)
-    .filter((id) => deviceIds?.includes(sql.deviceOfStream.get(id) ?? "") ?? true);
+    .filter((id) => deviceIds?.includes(sql.ownerOf.get(id)?.deviceId ?? "") ?? true);
   const page = keysetPage({
     cursor: query.cursor,
     limit: query.limit,

@@ -152,7 +152,9 @@ export function findEntry(core: Core, teamId: string, id: number): EntryDetail |
   const sql = browseRows(core.store);
   const stored = Number.isSafeInteger(id) ? entryById(core, id) : undefined;
   const [entry] =
-    stored && !isErasedEntry(stored) && sql.teamOfStream.get(stored.streamId) === teamId ? walked(core, [stored]) : [];
+    stored && !isErasedEntry(stored) && sql.ownerOf.get(stored.streamId)?.teamId === teamId
+      ? walked(core, [stored])
+      : [];
   if (!entry) return undefined;
   const { streamId, seq } = entry;
   const [labelled] = withDeviceLabels(core, [entry]) as [LabelledEntry];

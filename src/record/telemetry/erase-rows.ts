@@ -29,9 +29,6 @@ export const eraseRows = statements((db) => ({
       "SELECT id FROM telemetry_streams WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id",
     )
     .pluck(),
-  ofStream: db.prepare<[number], { deviceId: string; repoKey: string }>(
-    "SELECT device_id AS deviceId, repo_key AS repoKey FROM telemetry_streams WHERE id = ?",
-  ),
   // Both by telemetry_segments_by_seq.
   stretchEnd: db
     .prepare<[number, number], number>(
@@ -57,7 +54,6 @@ export const eraseRows = statements((db) => ({
   place: db.prepare<[number, number, number, number]>(
     "UPDATE telemetry_segments SET block_id = ?, block_at = ?, bytes = ? WHERE first_id = ?",
   ),
-  insertBlock: db.prepare<[number, Buffer]>("INSERT INTO telemetry_blocks (stream_id, content) VALUES (?, ?)"),
   dropBlock: db.prepare<[number]>("DELETE FROM telemetry_blocks WHERE id = ?"),
   countErased: db.prepare<[{ id: number; entries: number; conflicts: number }]>(
     `UPDATE telemetry_streams SET entry_count = max(0, entry_count - @entries), conflict_count = max(0, conflict_count - @conflicts)

@@ -1,14 +1,14 @@
-import { zstdCompressSync } from "node:zlib";
 import type { Core } from "../../core.ts";
 import { readId } from "../../formats/values.ts";
-import { BLOCK_OPTIONS, unpackBlock } from "../../kit/blocks.ts";
+import { compressBlockNow, unpackBlock } from "../../kit/blocks.ts";
 import { type EraseStep, MAX_ERASED_ROWS, stretches } from "../../kit/erase-steps.ts";
 import { isObject } from "../../kit/json.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
+import { browseRows } from "./browse-rows.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { firstOfDelivery } from "./items.ts";
-import { entryAt, type PackedEntries, pack } from "./packed.ts";
+import { entriesIn, pack } from "./packed.ts";
 import { type Entry, entryText, erasedEntry, isErasedEntry } from "./rules.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { entryById, readSegment } from "./segments.ts";
@@ -79,12 +79,10 @@ function* placesOf(
 /** Counts the entries of a place that go, evidence included. */
 function countMeant(core: Core, { firstId, lastId, conflictIds }: Place, isMeant: IsMeant): number {
   const sql = eraseRows(core.store);
-  const entries = sql.within.all(firstId, lastId).flatMap((segment) => entriesOf(readSegment(core, segment)));
+  const entries = sql.within.all(firstId, lastId).flatMap((segment) => entriesIn(readSegment(core, segment)));
   const evidence = conflictIds.flatMap((id) => sql.conflict.get(id) ?? []);
   return entries.filter((one) => !isErasedEntry(one) && isMeant(one)).length + evidence.filter(isMeant).length;
 }
-
-const entriesOf = (packed: PackedEntries): Entry[] => Array.from(packed.seqs, (_, i) => entryAt(packed, i));
 
 /** Erases the entries of some places that are meant. */
 function eraseStep(
@@ -101,7 +99,7 @@ function eraseStep(
     // A segment may have been split since it was looked at; its parts lie in the same range.
     for (const { firstId, lastId } of places)
       for (const segment of sql.within.all(firstId, lastId)) {
-        const before = entriesOf(readSegment(core, segment));
+        const before = entriesIn(readSegment(core, segment));
         const gone = before.filter((entry) => !isErasedEntry(entry) && isMeant(entry));
         if (gone.length === 0) continue;
         const seqs = new Set(gone.map(({ seq }) => seq));
@@ -154,12 +152,13 @@ function store(
   changed: ReadonlyMap<number, { readonly segment: SegmentRow; readonly texts: Buffer }>,
 ): void {
   const sql = eraseRows(core.store);
+  const { block, insertBlock } = segmentRows(core.store);
   const blocks = new Map<number, number>();
   for (const { segment, texts } of changed.values())
     if (segment.blockId === null) sql.setTexts.run(texts, texts.length, segment.firstId);
     else blocks.set(segment.blockId, segment.streamId);
   for (const [blockId, streamId] of blocks) {
-    const content = segmentRows(core.store).block.get(blockId);
+    const content = block.get(blockId);
     if (!content) continue;
     const whole = unpackBlock(content);
     const segments = sql.inBlock.all(streamId, blockId);
@@ -168,9 +167,7 @@ function store(
         changed.get(firstId)?.texts ?? whole.subarray(blockAt ?? 0, (blockAt ?? 0) + bytes),
     );
     // The block gets another number: whoever holds the old one's texts in memory must not look there for the new places.
-    const id = Number(
-      sql.insertBlock.run(streamId, zstdCompressSync(Buffer.concat(parts), BLOCK_OPTIONS)).lastInsertRowid,
-    );
+    const id = Number(insertBlock.run(streamId, compressBlockNow(Buffer.concat(parts))).lastInsertRowid);
     let at = 0;
     for (const [i, { firstId }] of segments.entries()) {
       const { length } = parts[i] as Buffer;
@@ -209,8 +206,8 @@ function ofSession(isSession: (id: string) => boolean): IsMeant {
 /** Where the entry of a number belongs; undefined where there is none. */
 function findPlace(core: Core, entryId: number): { deviceId: string; repoKey: string; seq: number } | undefined {
   const entry = entryById(core, entryId);
-  const stream = entry && !isErasedEntry(entry) ? eraseRows(core.store).ofStream.get(entry.streamId) : undefined;
-  return entry && stream && { ...stream, seq: entry.seq };
+  const stream = entry && !isErasedEntry(entry) ? browseRows(core.store).ownerOf.get(entry.streamId) : undefined;
+  return entry && stream && { deviceId: stream.deviceId, repoKey: stream.repoKey, seq: entry.seq };
 }
 
 /** Erasing entries. */

@@ -40,7 +40,5 @@ export const figureRows = statements((db) => {
       `SELECT max(id) AS last, count(*) AS streams, coalesce(sum(entry_count), 0) AS entries
        FROM (SELECT id, entry_count FROM telemetry_streams WHERE id > ? ORDER BY id LIMIT ${SLICE_ROWS})`,
     ),
-    // By the primary key, from its end; ids are never given twice.
-    lastBlock: db.prepare<[], number | null>("SELECT max(id) FROM telemetry_blocks").pluck(),
   };
 });

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { isErasedText, textAt } from "./packed.ts";
+import { isErasedText, textsIn } from "./packed.ts";
 import { rows } from "./rows.ts";
 import { entryText } from "./rules.ts";
 import { type SegmentFacts, type SegmentRow, segmentRows } from "./segment-rows.ts";
@@ -17,22 +17,11 @@ export function itemsAround(
   const own = sql.factsFrom.get(id);
   if (!own || id >= own.firstId + own.entries) return undefined;
   const { deliveryId } = own;
-  const segments: SegmentFacts[] = [own];
-  for (let at = sql.factsAfter.get(own.firstId); at?.deliveryId === deliveryId; at = sql.factsAfter.get(at.firstId))
-    segments.push(at);
-  for (let at = sql.factsFrom.get(own.firstId - 1); at?.deliveryId === deliveryId; ) {
-    segments.unshift(at);
-    at = sql.factsFrom.get(at.firstId - 1);
-  }
-  const first = (segments[0] as SegmentFacts).firstId;
+  const first = firstOfDelivery(core, own);
   const texts = new Map<number, Buffer>();
-  for (const { firstId } of segments) {
-    const packed = readSegment(core, sql.segment.get(firstId) as SegmentRow);
-    for (let i = 0; i < packed.seqs.length; i++) {
-      const text = textAt(packed, i);
-      if (!isErasedText(text)) texts.set(firstId - first + i + 1, text);
-    }
-  }
+  for (let at = sql.factsFrom.get(first); at?.deliveryId === deliveryId; at = sql.factsAfter.get(at.firstId))
+    for (const [i, text] of textsIn(readSegment(core, sql.segment.get(at.firstId) as SegmentRow)).entries())
+      if (!isErasedText(text)) texts.set(at.firstId - first + i + 1, text);
   for (const [item, text] of conflictTexts(core, own.streamId, deliveryId)) texts.set(item, text);
   return { deliveryId, item: id - first + 1, texts };
 }

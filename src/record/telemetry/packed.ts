@@ -77,11 +77,11 @@ export function entryAt(packed: PackedEntries, i: number): Entry {
   return { seq: packed.seqs[i] as number, clientTimestamp: clientTimestamp === "" ? null : clientTimestamp, payload };
 }
 
+/** All entries, one by one. */
+export const entriesIn = (packed: PackedEntries): Entry[] => Array.from(packed.seqs, (_, i) => entryAt(packed, i));
+
 /** All entries of texts, as `pack` was given them. */
-export function unpack(texts: Buffer): Entry[] {
-  const packed = scan(texts);
-  return Array.from(packed.seqs, (_, i) => entryAt(packed, i));
-}
+export const unpack = (texts: Buffer): Entry[] => entriesIn(scan(texts));
 
 /** Entries from one on up to another, which is not included; they share memory with all. */
 export function slice({ seqs, ends, texts }: PackedEntries, from: number, to: number): PackedEntries {

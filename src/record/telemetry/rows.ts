@@ -21,9 +21,9 @@ export const rows = statements((db, has) => ({
   stream: db.prepare<[string, string], StreamRow>(
     "SELECT id, team_id AS teamId, max_seq AS maxSeq FROM telemetry_streams WHERE device_id = ? AND repo_key = ?",
   ),
-  insertStream: db.prepare<[string, string, string, number, number, number]>(
+  insertStream: db.prepare<[{ teamId: string; deviceId: string; repoKey: string; now: number }]>(
     `INSERT INTO telemetry_streams (team_id, device_id, repo_key, max_seq, entry_count, conflict_count, created_at, updated_at)
-       VALUES (?, ?, ?, ?, 0, 0, ?, ?)`,
+       VALUES (@teamId, @deviceId, @repoKey, 0, 0, 0, @now, @now)`,
   ),
   updateStream: db.prepare<[number, number, number, number, number]>(
     `UPDATE telemetry_streams SET max_seq = ?, entry_count = entry_count + ?, conflict_count = conflict_count + ?, updated_at = ? WHERE id = ?`,

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { type DeliveryKind, isAsDelivered, RowsByDelivery } from "../../log/log.ts";
 import { highestWithheld, rangeText, type WithheldRow, withheldByDelivery } from "../withheld/withheld.ts";
-import { isErasedText, type PackedEntries, scan, textAt } from "./packed.ts";
+import { isErasedText, type PackedEntries, scan, textsIn } from "./packed.ts";
 import { rows, type StoredConflictRow } from "./rows.ts";
 import { entryText } from "./rules.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
@@ -87,12 +87,10 @@ function textsByItem(
 ): Map<number, Buffer> {
   const texts = new Map<number, Buffer>();
   let item = 0;
-  for (const packed of stored)
-    for (let i = 0; i < packed.seqs.length; i++) {
-      const text = textAt(packed, i);
-      item++;
-      if (!isErasedText(text)) texts.set(item, text);
-    }
+  for (const text of stored.flatMap(textsIn)) {
+    item++;
+    if (!isErasedText(text)) texts.set(item, text);
+  }
   for (const row of contradicting) texts.set(row.item ?? ++item, Buffer.from(entryText(row)));
   for (const range of ranges) texts.set(++item, Buffer.from(rangeText(range)));
   return texts;

@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import { DOCUMENT_BYTES, type DocumentPlace, documentPlace } from "./document-rows.ts";
+import { DOCUMENT_BYTES, type DocumentPlace, documentPlace, SPAN } from "./document-rows.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
 import { USER_EMAIL } from "./twin-rows.ts";
 
@@ -100,7 +100,7 @@ export const browseRows = statements((db) => {
       .pluck(),
     // By primary key; documents are read as far as there is room for them.
     spanRow: db.prepare<[number], SpanListRow>(
-      `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
+      `SELECT id, ${SPAN},
          ${DOCUMENT_BYTES} AS bytes
        FROM trace_spans WHERE id = ?`,
     ),
@@ -112,7 +112,7 @@ export const browseRows = statements((db) => {
       .pluck(),
     // By primary key.
     span: db.prepare<[number], Omit<StoredSpan, "document"> & DocumentPlace>(
-      `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt, ${documentPlace()}
+      `SELECT id, ${SPAN}, ${documentPlace()}
        FROM trace_spans WHERE id = ?`,
     ),
     spanDocument: db.prepare<[number], DocumentPlace>(`SELECT ${documentPlace()} FROM trace_spans WHERE id = ?`),

@@ -106,7 +106,7 @@ async function* walkSessions(
 ): AsyncGenerator<Chunk<SessionListRow>> {
   const yieldNow = cooperative(core.clock);
   // Without a filter no row is passed over.
-  const count = narrows(filter) ? MAX_READ : size + 1;
+  const count = NARROWING.some((name) => filter[name] !== undefined) ? MAX_READ : size + 1;
   let at = start;
   for (;;) {
     const rows = read(core, teamId, filter, towards, at, count);
@@ -121,24 +121,11 @@ async function* walkSessions(
   }
 }
 
-function narrows({
-  deviceId,
-  deviceIds,
-  sources,
-  outcomeKind: kind,
-  outcome,
-  agent,
-  model,
-  branch,
-  text,
-}: SessionFilter): boolean {
-  return (
-    deviceIds !== undefined ||
-    sources !== undefined ||
-    kind !== undefined ||
-    [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined)
-  );
-}
+/** Columns that are compared as they are. */
+const SAME = ["deviceId", "outcome", "agent", "model", "branch"] as const;
+
+/** What passes over rows that the walk meets: it sees to repository and time itself. */
+const NARROWING = [...SAME, "deviceIds", "sources", "outcomeKind", "text"] as const;
 
 /** Sessions beyond a key, nearest first. Those without a start lie below all that have one. */
 function read(
@@ -180,8 +167,7 @@ function sessionFilter(core: Core, filter: SessionFilter) {
   const sources = filter.sources && new Set(filter.sources);
   const looksFor = filter.text ? textFinder(core, filter.text) : undefined;
   return (row: SessionListRow, budget: Budget<Spending>): boolean => {
-    for (const name of ["deviceId", "outcome", "agent", "model", "branch"] as const)
-      if (filter[name] !== undefined && row[name] !== filter[name]) return false;
+    for (const name of SAME) if (filter[name] !== undefined && row[name] !== filter[name]) return false;
     if (filter.outcomeKind !== undefined && outcomeKind(row.outcome) !== filter.outcomeKind) return false;
     if (devices && !devices.has(row.deviceId)) return false;
     if (sources && !sources.has(row.userEmail ?? row.deviceId)) return false;

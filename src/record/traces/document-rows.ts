@@ -17,6 +17,10 @@ export const documentPlace = (hasBlocks = true): string =>
 /** Length of a span's document in UTF-8, as SQL. */
 export const DOCUMENT_BYTES = "coalesce(bytes, octet_length(document))";
 
+/** The columns of a span that tell what its document is of. */
+export const SPAN =
+  "external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt";
+
 export const documentRows = statements((db) => ({
   // By primary key.
   content: db.prepare<[number | bigint], Buffer>("SELECT content FROM trace_span_blocks WHERE id = ?").pluck(),

@@ -53,8 +53,8 @@ interface SomeLabels extends OfDevice, LabelPlace {
 /** Sessions, or labels, of a device that are looked at in one go. */
 const STRETCH = 2_000;
 
-const SESSION =
-  "SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId FROM trace_sessions";
+const COLUMNS = "id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId";
+const SESSION = `SELECT ${COLUMNS} FROM trace_sessions`;
 
 /** Every text comes before a blob. */
 const WITHIN = "device_id = @deviceId AND external_id >= @from AND external_id < coalesce(@to, x'')";
@@ -70,7 +70,7 @@ export const eraseRows = statements((db) => ({
     `${SESSION} WHERE ${WITHIN} AND updated_at <= @until AND delivery_id <= @through AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
   ),
   grown: db.prepare<[OfPortion], ErasableSession & { createdAt: number }>(
-    `${SESSION.replace(" FROM", ", created_at AS createdAt FROM")} WHERE ${WITHIN} AND created_at <= @until
+    `SELECT ${COLUMNS}, created_at AS createdAt FROM trace_sessions WHERE ${WITHIN} AND created_at <= @until
        AND (updated_at > @until OR delivery_id > @through) AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
   ),
   // By primary key.
@@ -78,8 +78,7 @@ export const eraseRows = statements((db) => ({
   last: db.prepare<[], number>("SELECT max(id) FROM trace_sessions").pluck(),
   // By primary key, a stretch of it.
   naming: db.prepare<[number, number], NamingSession & { userEmail: string }>(
-    `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, ${USER_EMAIL} AS userEmail,
-       user_email IS NULL AS byTwin
+    `SELECT ${COLUMNS}, ${USER_EMAIL} AS userEmail, user_email IS NULL AS byTwin
      FROM trace_sessions WHERE id > ? AND id <= ? AND ${USER_EMAIL} IS NOT NULL`,
   ),
   // By trace_sessions_by_name.
@@ -94,17 +93,15 @@ export const eraseRows = statements((db) => ({
     "SELECT id, delivery_id AS deliveryId, item, document FROM trace_sessions WHERE id = ?",
   ),
   dropSession: db.prepare<[number]>("DELETE FROM trace_sessions WHERE id = ?"),
-  // By trace_sessions_by_delivery.
-  ofDelivery: db.prepare<[number], number>("SELECT id FROM trace_sessions WHERE delivery_id = ? LIMIT 1").pluck(),
-  // By trace_spans_by_delivery and trace_labels_by_delivery.
-  spanOfDelivery: db
-    .prepare<[number], number>("SELECT id FROM trace_spans WHERE delivery_id = ? AND item IS NOT NULL LIMIT 1")
+  // By the tables' indexes by delivery.
+  isHeld: db
+    .prepare<[{ id: number }], 0 | 1>(
+      `SELECT EXISTS (SELECT 1 FROM trace_sessions WHERE delivery_id = @id)
+         OR EXISTS (SELECT 1 FROM trace_spans WHERE delivery_id = @id AND item IS NOT NULL)
+         OR EXISTS (SELECT 1 FROM trace_labels WHERE delivery_id = @id AND item IS NOT NULL)
+         OR EXISTS (SELECT 1 FROM trace_notes WHERE delivery_id = @id)`,
+    )
     .pluck(),
-  labelOfDelivery: db
-    .prepare<[number], number>("SELECT id FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL LIMIT 1")
-    .pluck(),
-  // By trace_spans_by_session.
-  countSpans: db.prepare<[number], number>("SELECT count(*) FROM trace_spans WHERE session_id = ?").pluck(),
   // By trace_spans_by_arrival.
   someSpans: db.prepare<[number, number], Omit<ErasableItem, "document"> & DocumentPlace & { externalId: string }>(
     `SELECT id, delivery_id AS deliveryId, item, external_id AS externalId, ${documentPlace()} FROM trace_spans WHERE session_id = ? ORDER BY id LIMIT ?`,
@@ -113,9 +110,6 @@ export const eraseRows = statements((db) => ({
   // By trace_span_blocks_by_session.
   dropBlocks: db.prepare<[number, number]>("DELETE FROM trace_span_blocks WHERE session_id = ? AND last_span <= ?"),
   // By trace_labels_by_session.
-  countLabels: db
-    .prepare<[string, string], number>("SELECT count(*) FROM trace_labels WHERE device_id = ? AND session_id = ?")
-    .pluck(),
   someLabels: db.prepare<[string, string, number], ErasableItem>(
     "SELECT id, delivery_id AS deliveryId, item, document FROM trace_labels WHERE device_id = ? AND session_id = ? LIMIT ?",
   ),

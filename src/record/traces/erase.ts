@@ -10,6 +10,7 @@ import {
 } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
+import { browseRows } from "./browse-rows.ts";
 import { withDocument } from "./documents.ts";
 import {
   type ErasableItem,
@@ -52,11 +53,11 @@ function* stretchesOf(core: Core, { deviceId, repoKey, until, through }: Of) {
 
 /** Spans and labels of some sessions, counted. */
 function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { spans: number; labels: number } {
-  const sql = eraseRows(core.store);
+  const { spanCount, labelCount } = browseRows(core.store);
   return sessions.reduce(
     ({ spans, labels }, { id, deviceId, externalId }) => ({
-      spans: spans + (sql.countSpans.get(id) ?? 0),
-      labels: labels + (sql.countLabels.get(deviceId, externalId) ?? 0),
+      spans: spans + (spanCount.get(id) ?? 0),
+      labels: labels + (labelCount.get(deviceId, externalId) ?? 0),
     }),
     { spans: 0, labels: 0 },
   );

@@ -24,16 +24,6 @@ interface LabelRow extends Placed {
   readonly session: string | null;
 }
 
-/** An item of a delivery, and the repository that it stands in now. */
-interface ItemOf {
-  readonly item: number;
-  readonly repoKey: string;
-}
-
-interface DocumentOf extends ItemOf {
-  readonly document: string;
-}
-
 export const exportRows = statements((db) => ({
   // By primary key.
   session: db.prepare<[number], SessionRow>(
@@ -47,17 +37,5 @@ export const exportRows = statements((db) => ({
   labels: db.prepare<[{ deviceId: string; repoKey: string | null }], LabelRow>(
     `SELECT repo_key AS repoKey, session_id AS session, delivery_id AS deliveryId, item, document FROM trace_labels
      WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
-  ),
-  // All by the tables' indexes of deliveries; sessions of spans by primary key.
-  sessionsOf: db.prepare<[number], DocumentOf & { externalId: string }>(
-    "SELECT item, repo_key AS repoKey, external_id AS externalId, document FROM trace_sessions WHERE delivery_id = ? AND item IS NOT NULL",
-  ),
-  spansOf: db.prepare<[number], ItemOf & DocumentPlace & { externalId: string; session: string }>(
-    `SELECT p.item, s.repo_key AS repoKey, s.external_id AS session, p.external_id AS externalId, p.document AS plain, p.block_id AS blockId,
-       p.block_at AS blockAt, p.bytes
-     FROM trace_spans p CROSS JOIN trace_sessions s ON s.id = p.session_id WHERE p.delivery_id = ? AND p.item IS NOT NULL`,
-  ),
-  labelsOf: db.prepare<[number], DocumentOf>(
-    "SELECT item, repo_key AS repoKey, document FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL",
   ),
 }));

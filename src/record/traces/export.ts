@@ -3,10 +3,11 @@ import type { ExportedItem } from "../../kit/items.ts";
 import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import type { DocumentPlace } from "./document-rows.ts";
-import { documentOf, withDocument } from "./documents.ts";
+import { withDocument } from "./documents.ts";
 import { traceErasure } from "./erase.ts";
 import { exportRows, type SpanRow } from "./export-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
+import { itemsOfDelivery } from "./items.ts";
 import { noteExport } from "./note-export.ts";
 
 const BATCH_SPANS = 100;
@@ -81,14 +82,7 @@ function itemText({ type, session, externalId }: ExportedLine, document: string)
  * @returns whether anything is of a repository, and the texts of the other items by their places
  */
 function besideRepo(core: Core, deliveryId: number, repoKey: string): { isAny: boolean; others: Map<number, string> } {
-  const sql = exportRows(core.store);
-  const found = [
-    ...sql.sessionsOf.all(deliveryId).map((one) => ({ ...one, text: sessionText(one.externalId, one.document) })),
-    ...sql.spansOf
-      .all(deliveryId)
-      .map((one) => ({ ...one, text: spanText(one.session, one.externalId, documentOf(core, one)) })),
-    ...sql.labelsOf.all(deliveryId).map((one) => ({ ...one, text: labelText(one.document) })),
-  ];
+  const found = [...itemsOfDelivery(core, deliveryId)];
   const others = found.filter((one) => one.repoKey !== repoKey);
   return { isAny: others.length < found.length, others: new Map(others.map(({ item, text }) => [item, text])) };
 }

@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import { type DocumentPlace, documentPlace } from "./document-rows.ts";
+import { type DocumentPlace, documentPlace, SPAN } from "./document-rows.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
 import { USER_EMAIL } from "./twin-rows.ts";
 
@@ -82,7 +82,7 @@ export const followRows = statements((db) => ({
   ),
   // By trace_spans_by_arrival.
   meteredSpans: db.prepare<[sign: number, sessionId: number, after: number, limit: number], MeteredSpanRow>(
-    `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
+    `SELECT id, ${SPAN},
        signs IS NULL OR (signs & ?) <> 0 AS mayTell, ${documentPlace()}
      FROM trace_spans WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?`,
   ),

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { withDocument } from "./documents.ts";
+import { documentOf } from "./documents.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { rows } from "./rows.ts";
 
@@ -17,11 +17,27 @@ export function itemsOfSession(
   if (!session) return undefined;
   const { deliveryId, externalId, item } = session;
   if (item === null) return { deliveryId, own: [], texts: new Map() };
-  const spans = sql.spansOf.all(deliveryId).map((one) => withDocument(core, one));
-  const texts = new Map<number, string>();
-  for (const one of sql.sessionsOf.iterate(deliveryId)) texts.set(one.item, sessionText(one.externalId, one.document));
-  for (const one of spans) texts.set(one.item, spanText(one.sessionId, one.externalId, one.document));
-  for (const one of sql.labelsOf.iterate(deliveryId)) texts.set(one.item, labelText(one.document));
-  const own = [item, ...spans.filter(({ sessionId }) => sessionId === externalId).map((span) => span.item)];
-  return { deliveryId, own, texts };
+  const items = [...itemsOfDelivery(core, deliveryId)];
+  const own = [item, ...items.filter(({ spanOf }) => spanOf === externalId).map((span) => span.item)];
+  return { deliveryId, own, texts: new Map(items.map((one) => [one.item, one.text])) };
+}
+
+/** A session, span or label that a delivery brought. */
+interface Item {
+  readonly item: number;
+  readonly text: string;
+  /** The repository that it stands in now. */
+  readonly repoKey: string;
+  /** Of a span, its session. */
+  readonly spanOf?: string;
+}
+
+/** What is held of a delivery's items; spans in their order. */
+export function* itemsOfDelivery(core: Core, deliveryId: number): Generator<Item> {
+  const sql = rows(core.store);
+  for (const { externalId, document, ...one } of sql.sessionsOf.all(deliveryId))
+    yield { ...one, text: sessionText(externalId, document) };
+  for (const { item, repoKey, sessionId, externalId, ...place } of sql.spansOf.all(deliveryId))
+    yield { item, repoKey, text: spanText(sessionId, externalId, documentOf(core, place)), spanOf: sessionId };
+  for (const { document, ...one } of sql.labelsOf.all(deliveryId)) yield { ...one, text: labelText(document) };
 }

@@ -132,11 +132,8 @@ const textsOf = (notes: readonly NoteRow[]) =>
   new Map(notes.map(({ item, commit, content }) => [item, noteText(commit, content)]));
 
 /** Whether anything is left that a delivery brought or changed last: earlier deliveries brought spans of a session that goes on. */
-export function isHeld(core: Core, deliveryId: number): boolean {
-  const { ofDelivery, spanOfDelivery, labelOfDelivery } = eraseRows(core.store);
-  const kinds = [ofDelivery, spanOfDelivery, labelOfDelivery, noteRows(core.store).ofDelivery];
-  return kinds.some((kind) => kind.get(deliveryId) !== undefined);
-}
+export const isHeld = (core: Core, deliveryId: number): boolean =>
+  eraseRows(core.store).isHeld.get({ id: deliveryId }) === 1;
 
 /** The notes that would go with a device's portion, or only with some sessions of it, by their numbers. */
 function notesOf(

@@ -82,7 +82,6 @@ export const noteRows = statements((db) => ({
   byId: db.prepare<[number], NoteRow>(`SELECT ${NOTE} FROM trace_notes WHERE id = ?`),
   senderOf: db.prepare<[number], string>("SELECT device_id FROM trace_notes WHERE id = ?").pluck(),
   drop: db.prepare<[number]>("DELETE FROM trace_notes WHERE id = ?"),
-  ofDelivery: db.prepare<[number], number>("SELECT id FROM trace_notes WHERE delivery_id = ? LIMIT 1").pluck(),
   // By primary key.
   idsOfDevice: db.prepare<[string], number>("SELECT id FROM trace_notes WHERE device_id = ? ORDER BY id").pluck(),
 }));

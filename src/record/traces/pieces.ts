@@ -1,6 +1,5 @@
 import type { Core } from "../../core.ts";
 import { asObject, readInstant } from "../../formats/values.ts";
-import { members } from "../../kit/json.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { ReadyBatch } from "./prepare.ts";
 import { pieces } from "./read-pieces.ts";
@@ -55,8 +54,8 @@ const IN_PIECES: Merge = {
     return grown;
   },
   span(stored, sent) {
-    const grown = membersOf(stored);
-    for (const [name, raw] of membersOf(sent)) {
+    const grown = spelledMembers(stored);
+    for (const [name, raw] of spelledMembers(sent)) {
       const old = grown.get(name);
       if (old === undefined) grown.set(name, raw);
       else if (name === "attributes" || name === "usage") grown.set(name, laidOver(old, raw));
@@ -67,11 +66,9 @@ const IN_PIECES: Merge = {
   },
 };
 
-const membersOf = (text: string) => spelledMembers(text, members(text));
-
 function laidOver(old: string, raw: string): string {
   if (!old.startsWith("{") || !raw.startsWith("{")) return raw;
-  return spell(new Map([...membersOf(old), ...membersOf(raw)]));
+  return spell(new Map([...spelledMembers(old), ...spelledMembers(raw)]));
 }
 
 /** The elements of both lists, those of the first once. */

@@ -92,7 +92,7 @@ async function readSessionAt(sent: SentBody, start: number, i: number): Promise<
   return {
     ...facts,
     externalId: facts.externalId ?? contentId(document + spans.map((span) => span.document).join("\0")),
-    members: spelledMembers(document, members(document)),
+    members: spelledMembers(document),
     spans,
   };
 }

@@ -1,5 +1,4 @@
 import type { Fields } from "../../formats/values.ts";
-import { members } from "../../kit/json.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 import { Cleaner, type SentDigest } from "../sent-body/sent-body.ts";
@@ -81,7 +80,7 @@ async function clean(
   return {
     ...facts,
     externalId: facts.externalId ?? contentId(document + spans.map((span) => span.document).join("\0")),
-    members: isSame ? ownMembers : spelledMembers(document, members(document)),
+    members: isSame ? ownMembers : spelledMembers(document),
     spans,
   };
 }

@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import { DOCUMENT_BYTES, type DocumentPlace, documentPlace } from "./document-rows.ts";
+import { DOCUMENT_BYTES, type DocumentPlace, documentPlace, SPAN } from "./document-rows.ts";
 import type { LabelFacts, SessionFacts, SpanFacts } from "./rules.ts";
 
 export interface SessionRow extends SessionFacts {
@@ -50,6 +50,12 @@ export interface SpanItemRow extends Omit<SpanFacts, "externalId">, DocumentPlac
 }
 export interface LabelItemRow extends LabelFacts {
   readonly document: string;
+}
+
+/** An item of a delivery, and the repository that it stands in now. */
+interface ItemOf {
+  readonly item: number;
+  readonly repoKey: string;
 }
 
 /** The place of an item among those of its delivery, and its row. */
@@ -180,15 +186,16 @@ export const rows = statements((db, has) => {
     lastOf: db.prepare<[number], { deliveryId: number; item: number | null; externalId: string }>(
       `SELECT delivery_id AS deliveryId, ${item("trace_sessions")}, external_id AS externalId FROM trace_sessions WHERE id = ?`,
     ),
-    sessionsOf: db.prepare<[number], { item: number; externalId: string; document: string }>(
-      "SELECT item, external_id AS externalId, document FROM trace_sessions WHERE delivery_id = ? AND item IS NOT NULL",
+    sessionsOf: db.prepare<[number], ItemOf & { externalId: string; document: string }>(
+      "SELECT item, repo_key AS repoKey, external_id AS externalId, document FROM trace_sessions WHERE delivery_id = ? AND item IS NOT NULL",
     ),
-    spansOf: db.prepare<[number], DocumentPlace & { item: number; sessionId: string; externalId: string }>(
-      `SELECT item, (SELECT external_id FROM trace_sessions WHERE id = session_id) AS sessionId, external_id AS externalId, ${place}
-       FROM trace_spans WHERE delivery_id = ? AND item IS NOT NULL ORDER BY item`,
+    spansOf: db.prepare<[number], ItemOf & DocumentPlace & { sessionId: string; externalId: string }>(
+      `SELECT s.repo_key AS repoKey, s.external_id AS sessionId, p.*
+       FROM (SELECT item, session_id, external_id AS externalId, ${place} FROM trace_spans WHERE delivery_id = ? AND item IS NOT NULL) p
+         CROSS JOIN trace_sessions s ON s.id = p.session_id ORDER BY p.item`,
     ),
-    labelsOf: db.prepare<[number], { item: number; document: string }>(
-      "SELECT item, document FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL",
+    labelsOf: db.prepare<[number], ItemOf & { document: string }>(
+      "SELECT item, repo_key AS repoKey, document FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL",
     ),
     sessionItem: db.prepare<[number], SessionItemRow>(
       `SELECT external_id AS externalId, document, outcome, agent, model, branch, started_at AS startedAt, ended_at AS endedAt
@@ -196,7 +203,7 @@ export const rows = statements((db, has) => {
     ),
     spanItem: db.prepare<[number], SpanItemRow>(
       `SELECT s.external_id AS sessionId, p.*
-       FROM (SELECT session_id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
+       FROM (SELECT session_id, ${SPAN},
          ${place} FROM trace_spans WHERE id = ?) p JOIN trace_sessions s ON s.id = p.session_id`,
     ),
     labelItem: db.prepare<[number], LabelItemRow>(

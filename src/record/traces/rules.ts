@@ -132,7 +132,7 @@ export function spell(list: Iterable<readonly [key: string, raw: string]>): stri
 }
 
 /** The members of a JSON object text, by name, in their own spelling. */
-export function spelledMembers(text: string, list: readonly Member[]): Map<string, string> {
+export function spelledMembers(text: string, list: readonly Member[] = members(text)): Map<string, string> {
   return new Map(list.map(({ key, start, end }) => [key, text.slice(start, end)]));
 }
 

@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import { DOCUMENT_BYTES, type DocumentPlace, documentPlace } from "./document-rows.ts";
+import { DOCUMENT_BYTES, type DocumentPlace, documentPlace, SPAN } from "./document-rows.ts";
 import type { SpanFacts } from "./rules.ts";
 
 /** A session of which spans lie in no block. */
@@ -54,10 +54,8 @@ export const sealRows = statements((db) => ({
   ),
   // All by primary keys.
   span: db.prepare<[number], SealedSpan>(
-    `SELECT id, session_id AS sessionId, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt,
-       ended_at AS endedAt, delivery_id AS deliveryId, item, signs, ${documentPlace()} FROM trace_spans WHERE id = ?`,
+    `SELECT id, session_id AS sessionId, ${SPAN}, delivery_id AS deliveryId, item, signs, ${documentPlace()} FROM trace_spans WHERE id = ?`,
   ),
-  dropSpan: db.prepare<[number]>("DELETE FROM trace_spans WHERE id = ?"),
   putSpan: db.prepare<[Placed]>(
     `INSERT INTO trace_spans (id, session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item, signs, block_id, block_at, bytes)
      VALUES (@id, @sessionId, @externalId, @parentId, @name, @kind, @startedAt, @endedAt, '', @deliveryId, @item, @signs, @blockId, @blockAt, @bytes)`,

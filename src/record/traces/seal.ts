@@ -4,6 +4,7 @@ import { HOUR_MS, SECOND_MS } from "../../kit/clock.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { documentRows } from "./document-rows.ts";
 import { documentOf, MAX_BLOCK_BYTES } from "./documents.ts";
+import { eraseRows } from "./erase-rows.ts";
 import { type SealedSpan, type SpanRange, sealRows } from "./seal-rows.ts";
 
 /** Spans of a block, at most: everybody else waits while their rows are rewritten. */
@@ -79,7 +80,7 @@ async function sealBlock(core: Core, range: SpanRange): Promise<number | undefin
       return now?.plain === span.plain && now.blockId === span.blockId && now.deliveryId === span.deliveryId;
     });
     if (!isAsRead) return undefined;
-    for (const id of ids) sql.dropSpan.run(id);
+    for (const id of ids) eraseRows(core.store).dropSpan.run(id);
     const last = ids.at(-1);
     if (last !== undefined) {
       const { lastInsertRowid: id } = sql.insertBlock.run(range.sessionId, ids[0] as number, last, content);

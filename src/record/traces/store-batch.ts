@@ -4,7 +4,6 @@ import { outcomeKind } from "../../formats/outcomes.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { commitHashed, deliveryItems, type Items } from "../../kit/items.ts";
-import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { keepItems } from "../../log/log.ts";
@@ -124,7 +123,7 @@ function commitHashedPart(
 
 /** What a session that is stored becomes. @throws Problem tooLarge (413) */
 function grown(core: Core, stored: string, sent: Map<string, string>, merge: Merge = WHOLE): string {
-  const document = spell(merge.session(spelledMembers(stored, members(stored)), sent));
+  const document = spell(merge.session(spelledMembers(stored), sent));
   if (document.length > core.config.maxTraceBytes)
     fail(tooLarge, `The session would grow beyond ${core.config.maxTraceBytes} bytes without its spans.`);
   return document;

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { asObject, type Fields } from "../../formats/values.ts";
+import { asObject, type Fields, parseJson } from "../../formats/values.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 import {
   type DeliveryFacts,
@@ -94,14 +94,11 @@ function isShown(
   { document, ...shown }: { readonly document: string },
   read: (fields: Fields) => SessionFacts | SpanFacts | LabelFacts,
 ): boolean {
-  let fields: Fields;
-  try {
-    // Parsed as a whole: reading single members relies on valid JSON, and this text may have been altered.
-    fields = asObject(JSON.parse(document));
-  } catch {
-    // Its hash reports a document that is no JSON.
-    return true;
-  }
+  // Parsed as a whole: reading single members relies on valid JSON, and this text may have been altered.
+  const parsed = parseJson(document);
+  // Its hash reports a document that is no JSON.
+  if (parsed === undefined) return true;
+  const fields = asObject(parsed);
   const unread = [
     "externalId",
     ...(areTimesPlain(fields) ? [] : ["startedAt", "endedAt"]),

@@ -1,9 +1,8 @@
 import { contextText, type ExportedItem } from "../../kit/items.ts";
-import { isObject } from "../../kit/json.ts";
+import { isObject, parseJson } from "../../kit/json.ts";
 import { HASH_BYTES, itemHash, leafHash, rootOf, SALT_BYTES, saltsOf, verifyInclusion } from "../../kit/merkle.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { counted } from "../../kit/strings.ts";
-import { parseJson } from "../../kit/transparency/bundle.ts";
 import { itemsOf } from "../../kit/transparency/check.ts";
 import type { SignedCheckpoint } from "../../kit/transparency/checkpoint.ts";
 

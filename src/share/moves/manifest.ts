@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { sha256Hex } from "../../kit/hash.ts";
+import { parseJson } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type NoteKey, parseNote, verifiedBy } from "../../kit/transparency/note.ts";
 import { Count } from "../../platform/http/fields.ts";
 

@@ -2,7 +2,8 @@ import { expect, it, vi } from "vitest";
 import { deviceIdsOf } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
-import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { MAX_ERASED_ROWS } from "../../../src/kit/erase-steps.ts";
+import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
 import { eraseRows } from "../../../src/record/traces/erase-rows.ts";
 import {
   carryOut,
@@ -85,6 +86,29 @@ it("continues once a clock that was ahead is right again, and reports that run a
   expect(faults(t)).toEqual([]);
   t.clock.advance(3 * DAY);
   expect(await finding(t)).toMatchObject({ status: "warning" });
+});
+
+it("lets go of all old events of a night, though one among them was dated by a clock that was ahead", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { id: teamId } = await t.team({ name: "Acme" });
+  const record = (times: number) =>
+    core.store.write(() => {
+      for (let i = 0; i < times; i++) recordEvent(core, COMMAND_LINE, { action: "policy.changed", teamId });
+    });
+  const [{ n }] = t.rows("SELECT count(*) AS n FROM audit_events WHERE team_id = ?", teamId);
+  await record(MAX_ERASED_ROWS - 1 - n);
+  t.clock.jump(1_000 * DAY);
+  await record(1);
+  t.clock.jump(-1_000 * DAY);
+  await record(1);
+  await setRetention(core, "Acme", "audit", 30, COMMAND_LINE);
+  t.clock.advance(60 * DAY);
+  await retentionJob.run(core);
+  expect(t.rows("SELECT DISTINCT action FROM audit_events WHERE team_id = ?", teamId)).not.toContainEqual({
+    action: "policy.changed",
+  });
+  expect(faults(t)).toEqual([]);
 });
 
 it("removes nothing by a clock that is a year ahead for a while, and catches up with one that stays ahead", async () => {

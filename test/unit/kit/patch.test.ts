@@ -24,6 +24,26 @@ it("reads a unified diff of several files", () => {
   ]);
 });
 
+it("reads the names of files before the times that diff writes behind them, and before line ends of Windows", () => {
+  const head = ["--- a b.txt\t2026-11-20 08:00:00.000000000 +0000", "+++ a b.txt\t2026-11-21 08:00:00.000000000 +0000"];
+  expect(spell([...head, "@@ -1 +1 @@", "-a", "+b"].join("\n"))).toEqual([["a b.txt", true, [1, 1, "-a|+b"]]]);
+  const windows = ["--- a/x", "+++ b/x", "@@ -1 +1 @@", "-a", "+b"].join("\r\n");
+  expect(spell(windows)).toEqual([["x", true, [1, 1, "-a|+b"]]]);
+});
+
+it("takes a line that begins with dashes or plus signs for one of the file, as comments of SQL do", () => {
+  const text = [
+    "--- a/x.sql",
+    "+++ b/x.sql",
+    "@@ -1,2 +1,2 @@",
+    "--- the old",
+    "+-- the new",
+    "+++ i",
+    " select 1;",
+  ].join("\n");
+  expect(spell(text)).toEqual([["x.sql", true, [1, 1, "--- the old|+-- the new|+++ i| select 1;"]]]);
+});
+
 it("reads a hunk without its file", () => {
   expect(spell("@@ -1 +1 @@\n-a\n+b")).toEqual([[null, true, [1, 1, "-a|+b"]]]);
 });

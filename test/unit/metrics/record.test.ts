@@ -11,6 +11,7 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { metricsText } from "../../../src/platform/metrics/listener.ts";
 import { recordFailure, runProjections } from "../../../src/platform/projections/projections.ts";
 import { figureRows } from "../../../src/record/telemetry/figure-rows.ts";
+import { sealedRows } from "../../../src/record/telemetry/sealed-rows.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { rows as erasureRows } from "../../../src/share/erasure/rows.ts";
@@ -224,7 +225,7 @@ it("walks no table that grows with what is sent", async () => {
   };
   const bounded = [
     ...[telemetry.gaps.next, telemetry.gaps.rest, telemetry.unsealed.next, telemetry.unsealed.rest],
-    ...[telemetry.streamsAfter, telemetry.lastBlock, deviceRows(store).heardAfter, defectRows(store).openAfter],
+    ...[telemetry.streamsAfter, sealedRows(store).lastBlock, deviceRows(store).heardAfter, defectRows(store).openAfter],
     ...[logRows(store).totals, erasureRows(store).unfinishedCount],
   ];
   for (const statement of bounded) {

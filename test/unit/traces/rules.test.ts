@@ -1,5 +1,7 @@
+import * as v from "valibot";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { readInstant } from "../../../src/formats/values.ts";
+import { asDateTime, readInstant } from "../../../src/formats/values.ts";
+import { DateTime } from "../../../src/platform/http/fields.ts";
 import { areTimesPlain, readSpan } from "../../../src/record/traces/rules.ts";
 
 const AT = Date.UTC(2026, 10, 21, 8);
@@ -17,6 +19,10 @@ it.each([
   ["ISO text without an offset, which is UTC", "2026-11-21T08:00:00.000", AT],
   ["a day and an hour, as Python writes them", "2026-11-21 08:00:00.000000", AT],
   ["a day and an hour with an offset", "2026-11-21 09:00:00+01:00", AT],
+  ["an hour of one digit without an offset", "2026-11-21 8:00", AT],
+  ["a half of the day without an offset", "2026-11-21 08:00:00 AM", AT],
+  ["a space behind an hour without an offset", "2026-11-21 08:00:00 ", AT],
+  ["a day and an hour with the name of a zone", "2026-11-21 08:00:00 UTC", AT],
   ["the last instant that RFC 3339 can write", "9999-12-31T23:59:59.999Z", 253_402_300_799_999],
   ["an instant beyond it", "9999-12-31T23:59:59-12:00", null],
   ["a year of six digits", "+275760-09-13T00:00:00.000Z", null],
@@ -34,6 +40,18 @@ it.each([
   vi.stubEnv("TZ", "America/New_York");
   onTestFinished(() => void vi.unstubAllEnvs());
   expect(readInstant(value)).toBe(at);
+});
+
+it.each([
+  "2026-11-21T08:00:00Z",
+  "2026-11-21T08:00:00.123+01:00",
+  "2026-02-30T08:00:00Z",
+  "2026-11-21T24:00:00Z",
+  "2026-11-21T08:00:60Z",
+  "0000-11-21T08:00:00Z",
+  "2026-11-21T08:00:00+24:00",
+])("takes %s from a transcript as an instant where the service does", (text) => {
+  expect(asDateTime(text) !== undefined).toBe(v.is(DateTime, text));
 });
 
 const START = `${AT}000000`;
