@@ -191,11 +191,32 @@ describe("a transcript", () => {
     const path = a.write("s1", ...workOf(a, "s1", 1));
     chownSync(path, 65534, 65534);
     a.write("s2", ...workOf(a, "s2", 1));
-    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [{ path, reason: "ENOTOWN" }] });
-    expect(readStatus(a.capture).unreadable).toEqual([{ path, reason: "ENOTOWN" }]);
+    expect(await a.pass()).toMatchObject({
+      recorded: 6,
+      unreadable: [{ path, reason: "it is not a file of this user's own" }],
+    });
+    expect(readStatus(a.capture).unreadable).toEqual([{ path, reason: "it is not a file of this user's own" }]);
     chownSync(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
     expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
     expect(readStatus(a.capture).unreadable).toEqual([]);
+    expectAgreement(a);
+  });
+
+  it("whose folder cannot be read is named by that folder, with the reason", async () => {
+    const a = await startAgent();
+    const projects = dirname(dirname(a.path("s1")));
+    mkdirSync(dirname(projects));
+    writeFileSync(projects, "");
+    const unreadable = [{ path: projects, reason: "a part of its path is no directory" }];
+    expect(await a.pass()).toMatchObject({ recorded: 0, unreadable });
+    expect(await examine(a.capture)).toContainEqual({
+      name: "transcript",
+      state: "warning",
+      message: `${projects} cannot be read: a part of its path is no directory`,
+    });
+    rmSync(projects);
+    a.write("s1", ...workOf(a, "s1", 1));
+    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
     expectAgreement(a);
   });
 
