@@ -441,6 +441,20 @@ it.each([
   expect([readdirSync(home), readdirSync(join(home, ".claude"))]).toEqual([[".claude"], []]);
 });
 
+it("says that its own folder has to be named by a whole path, because hooks run in every folder", async () => {
+  for (const args of [["status"], ["connect", "http://127.0.0.1:9", "CODE", "--yes"]]) {
+    const { code, stderr } = await reckon(["agent", ...args], {
+      env: { HOME: newFolder(), RECKON_AGENT_HOME: "state" },
+    });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('RECKON_AGENT_HOME is "state": it has to be a whole path'),
+    ]);
+  }
+  const hook = await reckon(["agent", "hook", "claude-code", "SessionStart"], { env: { RECKON_AGENT_HOME: "state" } });
+  expect(hook).toMatchObject({ code: 0, stdout: "", stderr: "" });
+});
+
 it("says that no folder can be made, as in a home folder that is read-only, and how to name another", async () => {
   const home = newFolder();
   const state = join(home, "state");
