@@ -56,8 +56,8 @@ export class Tail {
 
   /** The offset to go on from: after what was read, or 0 where it is another file or was written anew. */
   resume(mark: Mark | undefined): number {
-    if (!mark || mark.device !== this.stats.dev || mark.inode !== this.stats.ino || this.stats.size < mark.offset)
-      return 0;
+    // Some disks get another number each time they are mounted. So that is not looked at.
+    if (!mark || mark.inode !== this.stats.ino || this.stats.size < mark.offset) return 0;
     const guard = this.guardAt(mark.offset);
     return guard === null
       ? mark.guard === null
