@@ -76,6 +76,6 @@ export async function watchOn(
       if (!PASSES.test(String((error as NodeJS.ErrnoException).code))) throw error;
       onFailure(capture.explained(error));
     }
-    await sleep(result?.retryInMs ?? everyMs, undefined, { signal }).catch(() => {});
+    await sleep(Math.min(everyMs, result?.retryInMs ?? everyMs), undefined, { signal }).catch(() => {});
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { makeFolder } from "../kit/files.ts";
 import { systemErrorText } from "../kit/system-error.ts";
 
@@ -13,9 +13,12 @@ export interface Machine {
 /**
  * The folder of the capture client's own files: `RECKON_AGENT_HOME`, else the platform's place for state (XDG Base Directory
  * Specification 0.8; Application Support; LocalAppData).
+ * @throws Error where the variable names a folder that depends on where a program runs: hooks run in every folder
  */
 export function agentHome({ home, env, platform }: Machine): string {
   const named = env.RECKON_AGENT_HOME;
+  if (named && !isAbsolute(named))
+    throw new Error(`RECKON_AGENT_HOME is "${named}": it has to be a whole path, which begins at the root`);
   if (named) return named;
   if (platform === "darwin") return join(home, "Library", "Application Support", "reckon", "agent");
   if (platform === "win32") return join(env.LOCALAPPDATA ?? join(home, "AppData", "Local"), "reckon", "agent");

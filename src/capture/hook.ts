@@ -178,8 +178,10 @@ const PRINT_BRIEFING = `dir=$(cd -- "\${CLAUDE_PROJECT_DIR:-\${CURSOR_PROJECT_DI
  * @returns the briefing that lies ready, where the agent is to be told one
  */
 export function ring(machine: Machine, agent: string, event: string, now: number): string {
-  const places = placesIn(agentHome(machine));
+  let briefing = "";
   try {
+    const places = placesIn(agentHome(machine));
+    if (/^sessionStart$/i.test(event)) briefing = printedBriefing(places, agent, process.cwd());
     const note = join(places.spool, `${Math.floor(now / 1000)}-${process.pid}-${agent}-${event}`);
     const isKept = agent === SPEAKING_AGENT;
     const payload = readPayload(isKept ? MAX_NOTE_BYTES : MAX_PAYLOAD_BYTES);
@@ -190,7 +192,7 @@ export function ring(machine: Machine, agent: string, event: string, now: number
   } catch {
     // The transcript has it all; the next sweep finds it.
   }
-  return /^sessionStart$/i.test(event) ? printedBriefing(places, agent, process.cwd()) : "";
+  return briefing;
 }
 
 /** What the agent says on its standard input, as far as it comes at once. */

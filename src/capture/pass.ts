@@ -46,7 +46,7 @@ export interface PassResult {
   /** Why sending was put off, if only of one kind of delivery: as where the team's tier does not include it. */
   readonly waits?: string | undefined;
   readonly retryInMs?: number | undefined;
-  /** Files that could not be read, with the reason. */
+  /** Files and folders that could not be read, with the reason. */
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
 }
 

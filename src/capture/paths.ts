@@ -13,6 +13,15 @@ export function homePathsOf(home: string): readonly string[] {
   return names;
 }
 
+/** The path that a file has when its folder is reached through no link: an agent may name it by one that leads into its work tree. */
+function withoutLinks(file: string): string {
+  try {
+    return native.join(realpathSync(native.dirname(file)), native.basename(file));
+  } catch {
+    return file;
+  }
+}
+
 type System = typeof win32;
 /** How a path of Windows begins, also where its transcript is read elsewhere. */
 const OF_WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
@@ -29,8 +38,9 @@ export function pathIn(
   // First by the folder as the agent names it, which may be reached through links, then by the work tree's own name. A session that was put
   // down to a repository by what it edited there works in none of its folders.
   const own = cwd === undefined || (root && below === undefined) ? undefined : within(system, cwd, absolute);
+  if (own !== undefined) return posix(system, system.join(below ?? "", own));
   const inside =
-    own === undefined ? root && within(system, root, absolute) : posix(system, system.join(below ?? "", own));
+    root && (within(system, root, absolute) ?? (system === native && within(system, root, withoutLinks(absolute))));
   if (inside) return inside;
   // Agents name a drive of Windows c: as well as C:, with slashes of either kind.
   const atHome = homePaths.map((name) => within(system, name, absolute)).find((path) => path !== undefined);

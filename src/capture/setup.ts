@@ -1,6 +1,7 @@
 import { helperCommand } from "../kit/respawn.ts";
 import { hookCommand, hookForAll, whyHookIsIdle, writeHookScript } from "./hook.ts";
 import { INSTALLERS, type Installer, type InstallTarget, SettingsError } from "./install/agents.ts";
+import { machinesOf } from "./install/backups.ts";
 import type { Change, HookState } from "./install/installer.ts";
 import { type ManagedFile, managedSettings } from "./install/managed-settings.ts";
 import { installTimer, planTimer, removeTimer, type TimerCommand, TimerError, timerState } from "./install/timer.ts";
@@ -64,10 +65,17 @@ export function installHooks(here: Here, agents: readonly string[]): { changed: 
   return each(agents, (installer) => installer.install(settingsOf(here), hookCommand(here.machine, here.places)));
 }
 
-/** Takes our hooks out of every agent's settings. */
+/** Takes our hooks out of every agent's settings, also of those that variables named at another time. */
 export function removeHooks(here: Here): { changed: Change[]; problems: string[] } {
   const all = INSTALLERS.map(({ agent }) => agent);
-  return each(all, (installer) => installer.remove(settingsOf(here), hookCommand(here.machine, here.places)));
+  const hook = hookCommand(here.machine, here.places);
+  const removeFrom = (target: InstallTarget) => each(all, (installer) => installer.remove(target, hook));
+  const first = removeFrom(settingsOf(here));
+  const others = machinesOf(settingsOf(here)).map(removeFrom);
+  return {
+    changed: [first, ...others].flatMap(({ changed }) => changed),
+    problems: [...new Set([first, ...others].flatMap(({ problems }) => problems))],
+  };
 }
 
 function each(agents: readonly string[], change: (installer: Installer) => readonly Change[]) {

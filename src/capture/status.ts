@@ -23,7 +23,7 @@ export interface Status {
   readonly isFull: boolean;
   readonly rejected: number;
   readonly unknown: readonly { readonly agent: string; readonly kind: string; readonly count: number }[];
-  /** Transcripts that the last pass could not read. */
+  /** Transcripts, and folders of them, that the last pass could not read. */
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
   /** Repositories with files of the brain that are not published, because git ignores them; null: git did not say which. */
   readonly ignoredBrains: readonly { readonly repo: string; readonly files: number | null }[];

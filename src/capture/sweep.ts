@@ -1,6 +1,7 @@
 import { AGENTS } from "../formats/agents/agents.ts";
 import { cursor } from "../formats/agents/cursor.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
+import { systemErrorText } from "../kit/system-error.ts";
 import type { Exchange } from "./exchange.ts";
 import { Recorder, type Terms } from "./recorder.ts";
 import type { SourceRow } from "./rows.ts";
@@ -127,7 +128,8 @@ export class Sweep {
     const format = AGENTS.find(({ agent }) => agent === store.agent);
     if (!format) return [];
     const known = new Map(this.#capture.rows.sourcesOf.all(store.agent).map((row) => [row.path, row]));
-    return store.list(store.root(this.#capture.machine)).flatMap((found) => {
+    const onUnreadable = (folder: string, error: unknown) => this.#cannotRead(folder, error);
+    return store.list(store.root(this.#capture.machine), onUnreadable).flatMap((found) => {
       const sign = store.signOf(found.path);
       const row = known.get(found.path);
       if (!sign || (!row && sign.modified < since) || (row && SIGNS.every((name) => sign[name] === row[name])))
@@ -136,6 +138,10 @@ export class Sweep {
       const bytes = Math.max(0, sign.size - (row && !isDatabase && sign.size >= row.offset ? row.offset : 0));
       return [{ found, format, isDatabase, row, bytes, order: orderOf(found.path, sign) }];
     });
+  }
+
+  #cannotRead(path: string, error: unknown): void {
+    this.unreadable.push({ path, reason: systemErrorText(error) ?? (error as Error).message });
   }
 
   async #readOne({ found, format, isDatabase, row }: Changed, terms: Terms): Promise<void> {
@@ -155,7 +161,7 @@ export class Sweep {
       const { code } = error as NodeJS.ErrnoException;
       // A file that vanished since it was listed is passed over. An error of our own database ends the pass.
       if (code?.startsWith("SQLITE_") && !isDatabase) throw error;
-      if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
+      if (code !== "ENOENT") this.#cannotRead(found.path, error);
     }
     this.recorded += recorder.recorded;
     await this.#goOn();

@@ -38,9 +38,17 @@ export async function trusting(request: () => Promise<Response>): Promise<Respon
   }
 }
 
-/** The cause of an error of `fetch`. */
-export const causeOf = (error: unknown): { code?: string; message?: string } =>
-  (error as { cause?: { code?: string; message?: string } }).cause ?? (error as { code?: string; message?: string });
+interface Cause {
+  readonly code?: string;
+  readonly message?: string;
+  readonly cause?: Cause;
+}
+
+/** The first cause of an error of `fetch`: behind a proxy it lies below another. */
+function causeOf(error: unknown): Cause {
+  const { cause } = error as Cause;
+  return cause ? causeOf(cause) : (error as Cause);
+}
 
 const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|UNABLE_TO_VERIFY)/;
 
@@ -69,6 +77,18 @@ const NOT_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 export const isCut = (error: unknown): boolean =>
   /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(causeOf(error).code ?? "");
 
+/** What Node says of a proxy that leads nowhere. */
+const PROXY_REFUSES = /^Proxy (?:response|Authentication Required) \((\d{3})\)/;
+
+/** @returns undefined where no proxy is the reason */
+function whyNotThrough(message: string | undefined): string | undefined {
+  // `fetch` has no words where what answers is a proxy that nobody named (Fetch standard, HTTP-network-or-cache fetch, step for 407).
+  const status = message === "" ? "407" : PROXY_REFUSES.exec(message ?? "")?.[1];
+  if (status === "407")
+    return "a proxy on the way wants a sign-in (407): its name and password belong into the address in HTTPS_PROXY";
+  return status && `the proxy that HTTPS_PROXY names does not lead there (${status})`;
+}
+
 /** Why nobody answered, for a person. @param error what `fetch` threw */
 export function whyUnreached(error: unknown): string {
   const { code, message } = causeOf(error);
@@ -79,5 +99,5 @@ export function whyUnreached(error: unknown): string {
   const untrusted = whyUntrusted(code);
   if (untrusted !== undefined) return untrusted;
   if (NOT_TLS.test(code ?? "")) return "what answers there does not speak TLS: is its address http:// or another port?";
-  return message ?? String(error);
+  return whyNotThrough(message) ?? message ?? String(error);
 }

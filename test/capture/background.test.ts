@@ -5,7 +5,7 @@ import { constants, getPriority } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { passAndLookAgain, watchOn } from "../../src/capture/background.ts";
-import { disconnectMachine, openCapture } from "../../src/capture/capture.ts";
+import { disconnectMachine, openCapture, readStatus } from "../../src/capture/capture.ts";
 import { expectAgreement, startAgent } from "../support/capture.ts";
 import { MAIN } from "../support/program.ts";
 
@@ -72,6 +72,28 @@ it("a watch goes on once a full disk has room again, and ends where the machine 
       () => {},
     ),
   ).rejects.toThrow("disconnected");
+});
+
+it("a watch goes on reading while the server is left in peace, however long it asked for that", async () => {
+  const a = await startAgent();
+  await a.server.fault("telemetryIngest", 503, 1, { retryAfter: 86_400 });
+  a.work("s1", 1);
+  const stop = new AbortController();
+  const passes: (string | undefined)[] = [];
+  await watchOn(
+    a.capture,
+    10,
+    stop.signal,
+    ({ recorded, stopped }) => {
+      if (recorded > 0) passes.push(stopped);
+      if (passes.length === 2) stop.abort();
+      else if (stopped !== undefined) a.work("s2", 1);
+    },
+    () => {},
+  );
+  expect(passes).toEqual([expect.any(String), undefined]);
+  expect(readStatus(a.capture)).toMatchObject({ sessions: 2, waiting: { sessions: 2, entries: 6 } });
+  expect(a.server.rows("SELECT * FROM trace_sessions")).toEqual([]);
 });
 
 it.each(["--background", "--watch"])("a pass with %s lets other programs have the processor first", async (how) => {

@@ -386,6 +386,29 @@ it("disconnecting keeps what it needs to put settings back, also where database 
   expect([dirname(settings), home].filter(existsSync)).toEqual([]);
 });
 
+it("disconnecting puts back settings in every folder that a variable named when the hooks came there", async () => {
+  const a = await startAgent({ connected: false });
+  const work = join(a.home, "work");
+  const before = '{"model": "opus"}';
+  mkdirSync(work);
+  writeFileSync(join(work, "settings.json"), before);
+  const { machine } = a.capture;
+  const seen = (env: Record<string, string>) => ({
+    ...a.capture,
+    machine: { ...machine, env: { ...machine.env, ...env } },
+  });
+  for (const [env, code] of [[{}, await a.server.code()], [{ CLAUDE_CONFIG_DIR: work }]] as const) {
+    const url = code && a.server.url;
+    const plan = planConnect(seen(env), url, code, { agents: ["claude-code"] });
+    if (!plan) throw new Error("no plan");
+    await connectMachine(seen(env), plan, () => {});
+  }
+  expect(readFileSync(join(work, "settings.json"), "utf8")).toContain("reckon/agent/hook");
+  expect(await disconnectMachine(a.capture, false)).toMatchObject({ changed: [{}, {}], problems: [] });
+  expect(readFileSync(join(work, "settings.json"), "utf8")).toBe(before);
+  expect(readdirSync(a.home).toSorted()).toEqual(["shop", "work"]);
+});
+
 it("disconnecting with --force works also where the credentials cannot be read", async () => {
   const a = await startAgent();
   writeFileSync(a.capture.places.credentials, "");
@@ -416,6 +439,20 @@ it.each([
   const env = { HOME: home, XDG_STATE_HOME: "", RECKON_AGENT_HOME: "" };
   expect(await reckon(["agent", ...command], { env })).toMatchObject({ code });
   expect([readdirSync(home), readdirSync(join(home, ".claude"))]).toEqual([[".claude"], []]);
+});
+
+it("says that its own folder has to be named by a whole path, because hooks run in every folder", async () => {
+  for (const args of [["status"], ["connect", "http://127.0.0.1:9", "CODE", "--yes"]]) {
+    const { code, stderr } = await reckon(["agent", ...args], {
+      env: { HOME: newFolder(), RECKON_AGENT_HOME: "state" },
+    });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('RECKON_AGENT_HOME is "state": it has to be a whole path'),
+    ]);
+  }
+  const hook = await reckon(["agent", "hook", "claude-code", "SessionStart"], { env: { RECKON_AGENT_HOME: "state" } });
+  expect(hook).toMatchObject({ code: 0, stdout: "", stderr: "" });
 });
 
 it("says that no folder can be made, as in a home folder that is read-only, and how to name another", async () => {

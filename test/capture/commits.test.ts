@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { readCredentials } from "../../src/capture/state.ts";
@@ -581,6 +591,29 @@ it("names files in other work trees as the repository does, and finds the commit
     ["src/1.ts", own],
   ]);
   expect(JSON.stringify(sessions)).not.toMatch(/worktrees|beside/);
+  expectAgreement(a);
+});
+
+it("knows a file of the work tree by whatever links the agent names it, and finds its commit", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const [shop, link, inner] = ["shop", "link", "inner"].map((name) => join(a.home, name)) as [string, string, string];
+  mkdirSync(join(shop, "src"));
+  symlinkSync(shop, link);
+  symlinkSync(join(shop, "src"), inner);
+  const through = (records: object[], name: string) =>
+    JSON.parse(JSON.stringify(records).replaceAll(join(shop, "src"), name)) as object[];
+  a.write("s1", ...through(turn({ session: "s1", n: 0, cwd: shop, at }), join(link, "src")));
+  a.write("s2", ...through(turn({ session: "s2", n: 1, cwd: shop, at }), inner));
+  const made = [0, 1].map((n) => commit(a, `src/${n}.ts`, "one", at + 10 * SECOND_MS));
+  a.advance(5 * MINUTE_MS);
+  await a.pass();
+  const rows = a.server.rows("SELECT document FROM trace_sessions ORDER BY external_id");
+  const sessions = rows.map(({ document }) => JSON.parse(document));
+  expect(sessions.map(({ files }) => files)).toEqual([["src/0.ts"], ["src/1.ts"]]);
+  expect(sessions.map(({ commits }) => commits.map(({ sha }: { sha: string }) => sha))).toEqual(
+    made.map((sha) => [sha]),
+  );
   expectAgreement(a);
 });
 

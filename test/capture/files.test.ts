@@ -125,6 +125,27 @@ describe("a transcript", () => {
     expect(readStatus(a.capture).unknown).toEqual([{ agent: "claude-code", kind: "vision", count: 1 }]);
   });
 
+  it("goes on where it was read to after its disk was mounted under another number", async () => {
+    const a = await startAgent();
+    a.write("s1", ...workOf(a, "s1", 1), { type: "dream" });
+    const archived = join(AGENT_FOLDERS.codex(a.capture.machine), "archived_sessions", "rollout-x.jsonl.zst");
+    mkdirSync(dirname(archived), { recursive: true });
+    writeFileSync(archived, zstdCompressSync('{"type":"dream"}\n'));
+    await a.pass();
+    const devices = () => a.capture.db.prepare("SELECT device FROM sources").pluck().all();
+    const [before, unknown] = [devices(), readStatus(a.capture).unknown];
+    expect([before, unknown]).toEqual([
+      [expect.any(Number), before[0]],
+      [expect.any(Object), expect.any(Object)],
+    ]);
+    a.capture.db.exec("UPDATE sources SET device = device + 1");
+    await a.pass();
+    expect([devices(), readStatus(a.capture).unknown]).toEqual([before, unknown]);
+    a.write("s1", ...workOf(a, "s1", 1, 2));
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    expectAgreement(a);
+  });
+
   it("with a line of 20 MB, NUL bytes or bytes that are not UTF-8 is read around them", async () => {
     const a = await startAgent();
     const path = a.write("s1", ...workOf(a, "s1", 1));
@@ -191,11 +212,32 @@ describe("a transcript", () => {
     const path = a.write("s1", ...workOf(a, "s1", 1));
     chownSync(path, 65534, 65534);
     a.write("s2", ...workOf(a, "s2", 1));
-    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [{ path, reason: "ENOTOWN" }] });
-    expect(readStatus(a.capture).unreadable).toEqual([{ path, reason: "ENOTOWN" }]);
+    expect(await a.pass()).toMatchObject({
+      recorded: 6,
+      unreadable: [{ path, reason: "it is not a file of this user's own" }],
+    });
+    expect(readStatus(a.capture).unreadable).toEqual([{ path, reason: "it is not a file of this user's own" }]);
     chownSync(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
     expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
     expect(readStatus(a.capture).unreadable).toEqual([]);
+    expectAgreement(a);
+  });
+
+  it("whose folder cannot be read is named by that folder, with the reason", async () => {
+    const a = await startAgent();
+    const projects = dirname(dirname(a.path("s1")));
+    mkdirSync(dirname(projects));
+    writeFileSync(projects, "");
+    const unreadable = [{ path: projects, reason: "a part of its path is no directory" }];
+    expect(await a.pass()).toMatchObject({ recorded: 0, unreadable });
+    expect(await examine(a.capture)).toContainEqual({
+      name: "transcript",
+      state: "warning",
+      message: `${projects} cannot be read: a part of its path is no directory`,
+    });
+    rmSync(projects);
+    a.write("s1", ...workOf(a, "s1", 1));
+    expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
     expectAgreement(a);
   });
 

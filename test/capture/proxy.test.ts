@@ -38,3 +38,18 @@ it("uses the proxy that the environment names, except to this machine itself", a
   expect(proxy.asked).toHaveLength(1);
   expect(server.rows("SELECT id FROM devices")).toHaveLength(devices + 1);
 });
+
+it.each([
+  [407, "a proxy on the way wants a sign-in (407)"],
+  [403, "the proxy that HTTPS_PROXY names does not lead there (403)"],
+])("says what a proxy that answers %s keeps from it", async (status, said) => {
+  const proxy = createServer();
+  proxy.on("connect", (_: IncomingMessage, socket: Socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
+  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const outcome = await newMachine().run(
+    `HTTPS_PROXY=http://127.0.0.1:${port} reckon agent connect https://reckon.example.com CODE --yes 2>&1 || true`,
+  );
+  expect(outcome).toContain(`https://reckon.example.com did not connect this machine: ${said}`);
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { sha256Hex } from "../../kit/hash.ts";
@@ -23,10 +23,27 @@ export function backupOf(machine: InstallTarget, file: string): Backup | undefin
   }
 }
 
+/** Variables that name the folders of agents whose settings are changed: a person may have several, each with settings of its own. */
+const FOLDERS = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
+
 /** Keeps what a file was, durably, mode 0600. */
 export function keepBackup(machine: InstallTarget, backup: Backup): void {
   mkdirSync(machine.backups, { recursive: true, mode: 0o700 });
-  writeFileAtomically(placeOf(machine, backup.file), JSON.stringify(backup), true);
+  const env = Object.fromEntries(FOLDERS.map((name) => [name, machine.env[name]]));
+  writeFileAtomically(placeOf(machine, backup.file), JSON.stringify({ ...backup, env }), true);
+}
+
+/** The machine with the variables by which each file was found whose backup is still kept. A backup that cannot be read has none. */
+export function machinesOf(machine: InstallTarget): InstallTarget[] {
+  const names = existsSync(machine.backups) ? readdirSync(machine.backups) : [];
+  return names.flatMap((name) => {
+    try {
+      const { env = {} } = JSON.parse(readFileSync(join(machine.backups, name), "utf8"));
+      return [{ ...machine, env: { ...machine.env, ...Object.fromEntries(FOLDERS.map((name) => [name, env[name]])) } }];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Forgets it; the folder of backups goes with the last. */

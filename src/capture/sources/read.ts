@@ -145,9 +145,10 @@ function readDocument(reading: Reading, found: Found, tail: Tail): void {
 }
 
 async function readCompressed(reading: Reading, found: Found, tail: Tail, mark: Mark | undefined): Promise<void> {
-  if (mark && tail.resume(mark) === tail.stats.size) return;
+  const isRead = mark !== undefined && tail.resume(mark) === tail.stats.size;
   const reader = reading.format.open({ path: found.place });
-  if (!(await record(reading, found, tail, reader, compressedRecords(tail, reading.format.skips), 0))) return;
+  if (!isRead && !(await record(reading, found, tail, reader, compressedRecords(tail, reading.format.skips), 0)))
+    return;
   const end = tail.mark(tail.stats.size);
   reading.capture.transact(() => putSource(reading.capture, found, end, undefined));
 }

@@ -16,6 +16,8 @@ export interface Found {
   readonly cwd?: string | undefined;
 }
 
+type OnUnreadable = (folder: string, error: unknown) => void;
+
 /** Where an agent keeps its transcripts. */
 export interface TranscriptStore {
   readonly agent: string;
@@ -24,31 +26,37 @@ export interface TranscriptStore {
   /** What tells whether a transcript was written to. */
   readonly signOf: (path: string) => Sign | undefined;
   root(machine: Machine): string;
-  list(root: string): Found[];
+  /** @param onUnreadable told of folders that are there and cannot be read */
+  list(root: string, onUnreadable?: OnUnreadable): Found[];
 }
 
 /** More folders below each other than any agent makes. */
 const MAX_DEPTH = 6;
 
-/** The files below a folder whose names match; links are not followed. A folder that cannot be read has none. */
-function walk(root: string, below: string, name: RegExp, depth = MAX_DEPTH): string[] {
+/** The files below a folder whose names match; links are not followed. */
+function walk(root: string, below: string, name: RegExp, onUnreadable?: OnUnreadable, depth = MAX_DEPTH): string[] {
+  const folder = join(root, below);
   let entries: Dirent[];
   try {
-    entries = readdirSync(join(root, below), { withFileTypes: true });
-  } catch {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    // Most agents are not on every machine.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") onUnreadable?.(folder, error);
     return [];
   }
   return entries.flatMap((entry) => {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) return depth > 0 ? walk(root, path, name, depth - 1) : [];
+    if (entry.isDirectory()) return depth > 0 ? walk(root, path, name, onUnreadable, depth - 1) : [];
     return entry.isFile() && name.test(path) ? [path] : [];
   });
 }
 
 const files =
-  (agent: string, folders: readonly string[], name: RegExp) =>
-  (root: string): Found[] =>
-    folders.flatMap((folder) => walk(root, folder, name).map((place) => ({ agent, path: join(root, place), place })));
+  (agent: string, folders: readonly string[], name: RegExp): TranscriptStore["list"] =>
+  (root, onUnreadable) =>
+    folders.flatMap((folder) =>
+      walk(root, folder, name, onUnreadable).map((place) => ({ agent, path: join(root, place), place })),
+    );
 
 const claudeCode: TranscriptStore = {
   agent: "claude-code",
@@ -68,13 +76,13 @@ const geminiCli: TranscriptStore = {
   agent: "gemini-cli",
   signOf: signOfFile,
   root: AGENT_FOLDERS["gemini-cli"],
-  list(root) {
+  list(root, onUnreadable) {
     const folders = projectsOf(root);
     return files(
       "gemini-cli",
       ["tmp"],
       /\/chats\/(?:session-[^/]*|[^/]+\/[^/]+)\.jsonl?$/,
-    )(root).map((found) => ({
+    )(root, onUnreadable).map((found) => ({
       ...found,
       cwd: folders.get(found.place.split("/")[1] ?? ""),
     }));

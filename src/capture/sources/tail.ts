@@ -47,7 +47,7 @@ export class Tail {
     const uid = process.getuid?.();
     if (this.stats.isFile() && (uid === undefined || this.stats.uid === uid)) return;
     this.close();
-    throw Object.assign(new Error(`${path} is not a file of this user`), { code: "ENOTOWN" });
+    throw Object.assign(new Error("it is not a file of this user's own"), { code: "ENOTOWN" });
   }
 
   close(): void {
@@ -56,8 +56,8 @@ export class Tail {
 
   /** The offset to go on from: after what was read, or 0 where it is another file or was written anew. */
   resume(mark: Mark | undefined): number {
-    if (!mark || mark.device !== this.stats.dev || mark.inode !== this.stats.ino || this.stats.size < mark.offset)
-      return 0;
+    // Some disks get another number each time they are mounted. So that is not looked at.
+    if (!mark || mark.inode !== this.stats.ino || this.stats.size < mark.offset) return 0;
     const guard = this.guardAt(mark.offset);
     return guard === null
       ? mark.guard === null

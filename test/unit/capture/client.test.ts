@@ -48,3 +48,8 @@ it("turns the server's sentences into words within a sentence", async () => {
 });
 
 const reasonOf = (answer: Awaited<ReturnType<typeof ask>>) => (answer.kind === "ok" ? "" : answer.reason);
+
+it("tells what to do where something on the way wants a sign-in that nobody named as a proxy", async () => {
+  const url = await listening((_, response) => response.writeHead(407).end());
+  expect(await ask(url, "/")).toEqual({ kind: "later", reason: expect.stringContaining("wants a sign-in (407)") });
+});
