@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { duplicateKey, findMember, members } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { describeIssue } from "../../platform/http/validation-message.ts";
 import { judgeWatchlistEntry, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
@@ -40,6 +41,9 @@ export function parsePolicy(text: string): Policy {
   } catch {
     fail(invalid, "the policy is not valid JSON");
   }
+  const top = members(text);
+  const repeated = duplicateKey(top) ?? duplicateKey(members(text, findMember(top, "actions")?.start));
+  if (repeated !== undefined) fail(invalid, `the policy names "${repeated}" twice`);
   const strict = v.strictObject(PolicyDocument.entries);
   const result = v.safeParse(strict, value);
   if (!result.success) {
