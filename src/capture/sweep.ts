@@ -154,8 +154,8 @@ export class Sweep {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // A file that vanished since it was listed is passed over. An error of our own database ends the pass.
-      if (code?.startsWith("SQLITE_") && !isDatabase) throw error;
-      if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? String(error) });
+      if (code?.startsWith("SQLITE_")) throw error;
+      if (code !== "ENOENT") this.unreadable.push({ path: found.path, reason: code ?? (error as Error).message });
     }
     this.recorded += recorder.recorded;
     await this.#goOn();
