@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { systemErrorText } from "../src/kit/system-error.ts";
 import { BuildError, ROOT } from "./bundle.ts";
 import { run, say, sha256Of } from "./release/artefacts.ts";
 import { keyName, type ReleaseKey, readPublicKey, verifyFile } from "./release/minisign.ts";
@@ -115,7 +116,15 @@ async function verifyByBuilding(folder: string, sums: ReadonlyMap<string, string
 
 /** @param given a file, or the key itself. */
 async function readKey(given: string): Promise<ReleaseKey> {
-  return readPublicKey(await readFile(given, "utf8").catch(() => given));
+  const text = await readFile(given, "utf8").catch(() => undefined);
+  try {
+    return readPublicKey(text ?? given);
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    throw new BuildError(
+      `--key ${given}: ${text === undefined ? "there is no such file, and " : ""}it is no public key of minisign`,
+    );
+  }
 }
 
 try {
@@ -132,7 +141,9 @@ try {
   if (!folder && !values.help) process.exitCode = 2;
   else if (findings > 0) process.exitCode = 1;
 } catch (error) {
-  const expected = error instanceof BuildError || (error as { code?: string }).code;
-  process.stderr.write(`verify: ${expected ? (error as Error).message : (error as Error).stack}\n`);
-  process.exitCode = 1;
+  const { code, path, message, stack } = error as NodeJS.ErrnoException;
+  const system = systemErrorText(error);
+  const reason = system === undefined ? message : `${path}: ${system}`;
+  process.stderr.write(`verify: ${error instanceof BuildError || code ? reason : stack}\n`);
+  process.exitCode = code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1;
 }

@@ -129,7 +129,7 @@ async function readOne(
     }
     return { agent: format?.agent ?? null, problem: null };
   } catch (error) {
-    if (String((error as NodeJS.ErrnoException).code).startsWith("SQLITE_") && !isDatabase) throw error;
+    if (String((error as NodeJS.ErrnoException).code).startsWith("SQLITE_")) throw error;
     return { agent: format?.agent ?? null, problem: reasonOf(error) };
   }
 }

@@ -160,7 +160,7 @@ export class Sweep {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // A file that vanished since it was listed is passed over. An error of our own database ends the pass.
-      if (code?.startsWith("SQLITE_") && !isDatabase) throw error;
+      if (code?.startsWith("SQLITE_")) throw error;
       if (code !== "ENOENT") this.#cannotRead(found.path, error);
     }
     this.recorded += recorder.recorded;

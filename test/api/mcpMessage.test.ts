@@ -8,6 +8,7 @@ import { ACCEPT, callTool, rpc, shop } from "../support/mcp.ts";
 
 const MODERN = "2026-07-28";
 const META = { "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {} };
+const PING = { jsonrpc: "2.0", method: "ping" };
 /** A message of the revision 2026-07-28 with its headers. */
 const modern = (
   t: TestInstance,
@@ -100,6 +101,8 @@ describe("an invalid message", () => {
     ["another version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
     ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}', 400, -32600],
     ["an id of 60,000 characters", `{"jsonrpc":"2.0","id":"${"x".repeat(60_000)}","method":"ping"}`, 400, -32600],
+    ["an id of 259 bytes of JSON", JSON.stringify({ ...PING, id: "é".repeat(129) }), 400, -32600],
+    ["an id that JSON escapes", JSON.stringify({ ...PING, id: "\u0001".repeat(43) }), 400, -32600],
     [
       "a number for an id that JSON rounds",
       '{"jsonrpc":"2.0","id":123456789012345678901,"method":"ping"}',

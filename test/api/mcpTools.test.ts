@@ -228,6 +228,23 @@ describe("resources and prompts", () => {
     }
   });
 
+  it("lists no file whose address leaves no room in an answer, and opens the longest that it lists", async () => {
+    const t = await startInstance();
+    const { device, token } = await shop(t);
+    // Each "€" takes nine bytes of an address.
+    const path = `${"€".repeat(169)}.md`;
+    for (const [count, content] of [
+      [180, "longest"],
+      [190, "too long"],
+    ] as const)
+      await publish(t, device, { [path]: content }, { repoKey: "€".repeat(count) });
+    const bearer = await token();
+    const { resources } = (await rpc(t, bearer, { method: "resources/list" })).body.result;
+    expect(resources).toHaveLength(3);
+    const { body, text } = await rpc(t, bearer, { method: "resources/read", params: { uri: resources[2].uri } });
+    expect([body.result.contents[1].text, Buffer.byteLength(text) < 8 * 1024]).toEqual(["longest", true]);
+  });
+
   it("says that a line was cut, and that a line beyond the end of the file is not there", async () => {
     const t = await startInstance();
     const { device, token } = await shop(t);

@@ -214,9 +214,9 @@ describe("a transcript", () => {
     a.write("s2", ...workOf(a, "s2", 1));
     expect(await a.pass()).toMatchObject({
       recorded: 6,
-      unreadable: [{ path, reason: "it is not a file of this user's own" }],
+      unreadable: [{ path, reason: "it is not a regular file of this user's own" }],
     });
-    expect(readStatus(a.capture).unreadable).toEqual([{ path, reason: "it is not a file of this user's own" }]);
+    expect(readStatus(a.capture).unreadable).toEqual([{ path, reason: "it is not a regular file of this user's own" }]);
     chownSync(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
     expect(await a.pass()).toMatchObject({ recorded: 6, unreadable: [] });
     expect(readStatus(a.capture).unreadable).toEqual([]);

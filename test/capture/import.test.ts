@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
@@ -6,9 +7,11 @@ import { expect, it, onTestFinished } from "vitest";
 import { examine, importTranscripts, openCapture, readStatus, recording } from "../../src/capture/capture.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
-import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 import { startOpencode } from "../support/opencode.ts";
 import { textOf, turns } from "../support/turns.ts";
+
+const envOf = (a: TestAgent) => ({ HOME: a.home, RECKON_AGENT_HOME: a.capture.places.home });
 
 it("an import of a folder goes on behind files that cannot be read, and names them", async () => {
   const a = await startAgent();
@@ -75,6 +78,46 @@ it("an import reads a database of opencode, once, and names one that is none", a
       { path: other, agent: "opencode", recorded: 0, problem: expect.stringContaining("no such table: message") },
     ]);
   expectAgreement(a);
+});
+
+it("an import of opencode's database stops where the outbox cannot grow, in the words of every other import", async () => {
+  const a = await startAgent();
+  await a.pass();
+  startOpencode(a, "elsewhere")("Sell more.".repeat(100_000));
+  const claude = join(a.home, "elsewhere", "a.jsonl");
+  writeFileSync(claude, textOf(turns("s1", 300, a.server.clock.now(), 0, join(a.home, "shop"))));
+  const { db } = a.capture;
+  db.pragma(`max_page_count = ${db.pragma("page_count", { simple: true })}`);
+  for (const path of [claude, join(a.home, "elsewhere", "opencode.db")]) {
+    const error = await importTranscripts(a.capture, [path], undefined, () => {}).catch((error) => error);
+    expect(String(a.capture.explained(error))).toContain(
+      "cannot be written (database or disk is full): the disk is full",
+    );
+  }
+});
+
+it("an import says once where something stands that is no file", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const pipe = join(a.home, "pipe.jsonl");
+  execFileSync("mkfifo", [pipe]);
+  const { stdout } = await reckon(["agent", "import", pipe], { env: envOf(a) });
+  expect(stdout).toContain(`\t${pipe}: it is not a regular file of this user's own\n`);
+});
+
+it("what a run or an import could not send stands on stderr, or in the JSON", async () => {
+  const a = await startAgent();
+  await a.pass();
+  await a.server.revoke(deviceOf(a));
+  const file = join(a.home, "a.jsonl");
+  writeFileSync(file, textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop"))));
+  const stderr = expect.stringMatching(/^Not everything was sent: .+ It waits here\.\n$/);
+  const stdout = expect.stringMatching(/^(?:claude-code\t.*\n)?\d+ new events?, 0 sessions sent\.\n$/);
+  for (const command of [["run"], ["import", file]]) {
+    expect(await reckon(["agent", ...command], { env: envOf(a) })).toMatchObject({ code: 1, stdout, stderr });
+    const asJson = await reckon(["agent", ...command, "--json"], { env: envOf(a) });
+    expect([asJson.code, JSON.parse(asJson.stdout).stopped, asJson.stderr]).toEqual([1, expect.any(String), ""]);
+  }
 });
 
 it("an import exits with 1 where something could not be read or sent", async () => {

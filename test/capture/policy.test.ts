@@ -6,7 +6,7 @@ import { readStatus, recording } from "../../src/capture/capture.ts";
 import { knownPolicy } from "../../src/capture/policy.ts";
 import { writeSetting } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
-import { passLine } from "../../src/surfaces/cli/agent-texts.ts";
+import { passLine, troubleLine } from "../../src/surfaces/cli/agent-texts.ts";
 import { plants } from "../real/planted.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, startServer, type TestAgent } from "../support/capture.ts";
 import { textOf, turn } from "../support/turns.ts";
@@ -482,6 +482,7 @@ it("reads nothing when it no longer knows what may be read", async () => {
   const result = await a.pass();
   expect(result).toMatchObject({ recorded: 0, quiet: "no-since" });
   // Nothing waits: no pass will read it.
+  expect(troubleLine(result)).toBe("");
   expect(passLine(result)).toMatch(
     /^0 new events, 0 sessions sent\. Nothing was read: [^.]+\. Connect again with a new code\.$/,
   );

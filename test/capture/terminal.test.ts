@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
-import { passLine, scanLines } from "../../src/surfaces/cli/agent-texts.ts";
+import { scanLines, troubleLine } from "../../src/surfaces/cli/agent-texts.ts";
 import { facts, table } from "../../src/surfaces/cli/output.ts";
 import { startAgent } from "../support/capture.ts";
 import { newMachine } from "../support/machine.ts";
@@ -39,7 +39,7 @@ it("the terminal gets nothing that acts on it of what agents and people named", 
   const printed = [
     String(table(["NAME"], [[ACTING]], "")),
     facts([["name", ACTING]]),
-    passLine({
+    troubleLine({
       ...{ recorded: 1, sessionsSent: 1, rang: false, stopped: ACTING },
       unreadable: [{ path: `/home/kim/${ACTING}`, reason: "EACCES" }],
     }),

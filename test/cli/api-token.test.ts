@@ -56,8 +56,8 @@ it("prints the token alone, and says what is wrong on stderr with exit code 1, o
   const list = await command(["api-token", "list", "--data", t.directory]);
   expect(list.stdout.trim().split("\t")).toEqual(expect.arrayContaining(["Acme", "plain", "active", "0"]));
   const cases: [string, number, RegExp][] = [
-    ["create --name x", 1, /--team TEAM, or --all-teams/],
-    ["create --name x --team Acme --all-teams", 1, /--team TEAM, or --all-teams/],
+    ["create --name x", 2, /--team TEAM, or --all-teams/],
+    ["create --name x --team Acme --all-teams", 2, /--team TEAM, or --all-teams/],
     ["create --name x --team Nowhere", 1, /no team .*"Nowhere"/],
     [`create --name x --team Acme --user ${user.email}`, 1, /Only owners and admins/],
     [`create --name x --all-teams --user ${user.email}`, 1, /Only operators/],

@@ -91,7 +91,7 @@ describe("the address and the token", () => {
     const { code, out } = await ran(["--server", `${proxy}/sub/path/`, "--token-file", file, "team", "list"]);
     expect([code, out, asked]).toEqual([0, expect.stringContaining("Acme"), ["/sub/path/api/command"]]);
     const without = await ran(["--token-file", file, "team", "list"]);
-    expect([without.code, without.err]).toEqual([1, expect.stringContaining("--token-file is for --server")]);
+    expect([without.code, without.err]).toEqual([2, expect.stringContaining("--token-file is for --server")]);
     const missing = await ran(["--server", proxy, "--token-file", `${file}x`, "team", "list"]);
     expect([missing.code, missing.err]).toEqual([1, `reckon: ${file}x cannot be read: there is no such file\n`]);
   });

@@ -316,7 +316,7 @@ it("a backup that is only verified has its ledger verified, and one that somebod
   expect([done.code, done.stdout, done.stderr]).toEqual([
     1,
     "",
-    expect.stringContaining("its ledger does not verify: 1 fault, such as chain"),
+    expect.stringContaining(`${file} cannot be restored: its ledger does not verify: 1 fault, such as chain`),
   ]);
 });
 

@@ -214,6 +214,6 @@ describe("reckon spend", () => {
       ["--by", "colour"],
     ])
       expect((await spend(t, "--team", "Acme", ...args)).code, args.join(" ")).toBe(2);
-    expect((await spend(t, "--team", "Acme", "--since", "2026-11-02", "--until", "2026-11-01")).code).toBe(1);
+    expect((await spend(t, "--team", "Acme", "--since", "2026-11-02", "--until", "2026-11-01")).code).toBe(2);
   });
 });

@@ -61,14 +61,14 @@ it("says what is wrong, and which line is missing", async () => {
     1,
     "not delivered: RECKON_OUTBOUND does not list hooks.example.com.\n",
   ]);
-  for (const [args, text] of [
-    [[], "--team TEAM, or --installation"],
-    [["--team", "Acme", "--events", "disk.low"], 'no event "disk.low"'],
-    [["--team", "Acme", "--kind", "mail"], "not an e-mail address"],
-    [["--team", "Nobody"], "Nobody"],
+  for (const [args, code, text] of [
+    [[], 2, "--team TEAM, or --installation"],
+    [["--team", "Acme", "--events", "disk.low"], 1, 'no event "disk.low"'],
+    [["--team", "Acme", "--kind", "mail"], 1, "not an e-mail address"],
+    [["--team", "Nobody"], 1, "Nobody"],
   ] as const) {
     const done = await create(...args);
-    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining(text)]);
+    expect([done.code, done.stderr]).toEqual([code, expect.stringContaining(text)]);
   }
   expect((await run("rotate", "chn_none")).stderr).toContain("no such channel");
 });

@@ -157,7 +157,7 @@ it("is followed by the capture client, which sends there what it had not sent", 
   const out = file();
   await done(["team", "export", "Acme", "--out", out, "--data", a.directory]);
   await done(["team", "import", out, "--accept-key", "--data", b.directory]);
-  expect(await machine.run("reckon agent run")).not.toContain("Not everything");
+  expect(await machine.run("reckon agent run 2>&1")).not.toContain("Not everything");
   const status = JSON.parse(await machine.run("reckon agent status --json"));
   expect(status).toMatchObject({ url: next.url, trouble: null, move: { from: old.url, to: next.url, problem: null } });
   expect(await machine.run("reckon agent doctor || true")).toContain(

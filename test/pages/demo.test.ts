@@ -8,6 +8,8 @@ import { startProcess } from "../support/dev.ts";
 
 useBrowser();
 
+/** A4 at 96 pixels an inch, within Chromium's margins of a centimetre. */
+const PAPER = { width: 718, height: 1_047 };
 const WIDTHS = [1440, 1280, 380] as const;
 
 const PLACES = {
@@ -29,6 +31,17 @@ const PLACES = {
   tokens: "/api-tokens",
   search: "/search?q=facet",
 };
+
+it("prints every place of the demo team within the width of the paper", async () => {
+  const { page, go } = await signedIn(await startProcess(["--seed", "pictures", "--freeze"]));
+  await page.setViewportSize(PAPER);
+  await page.emulateMedia({ media: "print" });
+  for (const path of [...Object.values(PLACES), "/repositories/overview?repo=github.com%2Fbrightloom%2Fshop"]) {
+    await go(path);
+    const over = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    expect.soft([path, over]).toEqual([path, 0]);
+  }
+});
 
 it("shows every place of the demo team: light, without faults, still and without scrolling sideways", async () => {
   mkdirSync(join(import.meta.dirname, "../../dist/screenshots/demo"), { recursive: true });

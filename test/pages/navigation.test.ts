@@ -19,7 +19,7 @@ const INSTALLATION_TABS = [
   "Notifications",
   "Background work",
   "Requests",
-  "Marketplace",
+  "Pack curation",
 ];
 
 /** What stands around a page: the sidebar's items and the tabs, and which of them is the page's own. */

@@ -424,6 +424,9 @@ it("shows what is narrowed as chips that lead back, counts what fits, and orders
   expect(await page.locator("tbody th a").allTextContents()).toEqual(["Write the docs"]);
   for (const query of ["sort=x&dir=y&cost=-1&result=%00", "cursor=WzAsMV0&sort=cost", `q=${"x".repeat(9_000)}`])
     await go(`/sessions?${query}`);
+  // What makes no sense is not set, so nothing is there to be taken back.
+  await go("/sessions?sort=nonsense&dir=up&result=odd&cost=many");
+  expect([await page.locator(".chip").count(), await page.locator("tbody tr").count()]).toEqual([0, 3]);
 });
 
 it("saves views for oneself and for the team, and deletes them", async () => {

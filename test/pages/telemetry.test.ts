@@ -297,6 +297,24 @@ it("shows one entry whole, with its neighbours, the gap before it and what contr
   );
 });
 
+it("shows the client's own times like all others", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  for (const clientTimestamp of ["2026-11-20T10:00:00+02:00", "2026-11-20T09:30:00Z"])
+    await site.t.post("/api/telemetry/ingest", {
+      token,
+      json: { entries: [{ seq: 1, clientTimestamp, payload: {} }] },
+    });
+  const { page, go } = await site.open(ada);
+  await go("/telemetry/conflicts");
+  expect(await page.getByText("the client says").textContent()).toMatch(
+    /says 20 Nov 2026, 08:00 UTC\).*says 20 Nov 2026, 09:30 UTC\)/s,
+  );
+  await go(`/telemetry/entries/${site.t.rows("SELECT min(id) AS id FROM telemetry_entries")[0].id}`);
+  expect(await page.locator("dl").first().textContent()).toContain("20 Nov 2026, 08:00 UTC");
+});
+
 it("shows what cannot be compared as it came, and bounds what hostile payloads make of a page", async () => {
   const site = await startSite();
   const ada = await site.person();

@@ -46,6 +46,20 @@ describe("verifying a release", () => {
     expect(verify(release, "--key", text).status).toBe(0);
   });
 
+  it("says what is no key, what is not there, and what is wrong usage", () => {
+    const release = makeRelease(newKey());
+    const missing = join(release, "missing");
+    for (const [args, status, says] of [
+      [[release, "--key", missing], 1, `--key ${missing}: there is no such file, and it is no public key of minisign`],
+      [[release, "--key", join(release, "SHA256SUMS")], 1, `--key ${join(release, "SHA256SUMS")}: it is no public key`],
+      [[missing], 1, `${join(missing, "SHA256SUMS")}: there is no such file`],
+      [[release, "--kye", "x"], 2, "Unknown option '--kye'"],
+    ] as const) {
+      const done = spawnSync(process.execPath, [join(ROOT, "build/verify.ts"), ...args], { encoding: "utf8" });
+      expect([done.status, done.stderr]).toEqual([status, expect.stringContaining(`verify: ${says}`)]);
+    }
+  });
+
   it("finds a file that was altered, taken away or added", () => {
     const release = makeRelease(newKey());
     const file = join(release, "reckon-1.2.3-linux-x64");

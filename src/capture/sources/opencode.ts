@@ -14,7 +14,7 @@ const NO_ENDS = { message: Number.MAX_SAFE_INTEGER, part: Number.MAX_SAFE_INTEGE
 /**
  * Reads what was written to opencode's database since the last look. Rows are updated in place, so reading begins a little earlier. Rows
  * that were added since are read as well, even if a slow clock gave them an earlier time. What was recorded is recognised.
- * @throws SqliteError when the database is busy, or has another schema
+ * @throws Error when their database is busy, or has another schema; SqliteError of our own
  */
 export async function readOpencode(reading: Reading, found: Found, known: SourceRow | undefined): Promise<void> {
   const { capture, recorder, format, onBytes, goOn } = reading;
@@ -24,10 +24,12 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
   const now = capture.clock.now();
   // An offset later than now means that the clock was set back. Rows written since have earlier times, so all is read again.
   const since = known && known.offset <= now ? known.offset - OVERLAP_MS : 0;
-  const db = local.openForeign(found.path);
+  const db = ofTheirs(() => local.openForeign(found.path));
   try {
-    const sql = opencodeRows(db);
-    const ends = sql.ends.get();
+    const { sql, ends } = ofTheirs(() => {
+      const sql = opencodeRows(db);
+      return { sql, ends: sql.ends.get() };
+    });
     const before = known?.carry ? JSON.parse(known.carry) : NO_ENDS;
     const until: Until = { ...before, since };
     const reader = format.open({ path: found.place });
@@ -58,9 +60,9 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
       records.push(record);
       onBytes(record.length);
     };
-    for (const session of sql.changed.all(until)) {
+    for (const session of ofTheirs(() => sql.changed.all(until))) {
       take(session);
-      for (const row of sql.rows.iterate({ ...until, id: session.id })) {
+      for (const row of each(sql.rows.iterate({ ...until, id: session.id }))) {
         take(row);
         latest = Math.max(latest, Number(row.time_updated) || 0);
         if (records.length >= CHUNK_RECORDS) store(false);
@@ -70,5 +72,24 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
     store(true);
   } finally {
     db.close();
+  }
+}
+
+/** An error of their database as that of a file which cannot be read: by SQLite's code it would pass for one of our own. */
+const theirs = (error: unknown) => new Error((error as Error).message, { cause: error });
+
+function ofTheirs<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw theirs(error);
+  }
+}
+
+function* each<T>(rows: Iterable<T>): Generator<T> {
+  try {
+    yield* rows;
+  } catch (error) {
+    throw theirs(error);
   }
 }

@@ -47,7 +47,7 @@ export class Tail {
     const uid = process.getuid?.();
     if (this.stats.isFile() && (uid === undefined || this.stats.uid === uid)) return;
     this.close();
-    throw Object.assign(new Error("it is not a file of this user's own"), { code: "ENOTOWN" });
+    throw Object.assign(new Error("it is not a regular file of this user's own"), { code: "ENOTOWN" });
   }
 
   close(): void {

@@ -71,6 +71,6 @@ async function readEntries(core: Core, blobId: number): Promise<ParsedFile> {
     return await inSlices(parseSteps(markdown), yieldNow);
   } catch (error) {
     core.log.error("entries_unreadable", { blob: blobId, cause: String(error) });
-    return { entries: [], skipped: 1, unreadable: String(error) };
+    return { entries: [], skipped: 1, unreadable: (error as Error).message };
   }
 }

@@ -25,7 +25,8 @@ const MAX_CAUSE_CHARS = 200;
 export const runs = counter("reckon_job_runs_total", "Runs of background jobs.");
 
 /** An error in words short enough to be kept, without what it may quote at length. */
-export const causeText = (error: unknown): string => String(error).slice(0, MAX_CAUSE_CHARS).toWellFormed();
+export const causeText = (error: unknown): string =>
+  ((error instanceof Error && error.message) || String(error)).slice(0, MAX_CAUSE_CHARS).toWellFormed();
 
 /** Runs a job at its interval, one run at a time. @returns a function that stops it and waits for the run in work */
 export function supervise(core: Core, job: Job): () => Promise<void> {

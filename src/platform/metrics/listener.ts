@@ -48,7 +48,11 @@ export async function listenForMetrics(core: Core, metrics: readonly Metric[]): 
   const address = core.config.metrics;
   if (!address) return async () => {};
   const colon = address.lastIndexOf(":");
-  const server = createServer((_, reply) => {
+  const server = createServer(({ url }, reply) => {
+    if (url?.split("?")[0] !== "/metrics") {
+      reply.writeHead(404, { "content-type": "text/plain" }).end("The metrics are at /metrics.\n");
+      return;
+    }
     void metricsText(core, metrics).then((text) =>
       reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(text),
     );

@@ -22,9 +22,19 @@ const certain = slot(() => ({ isOwn: false }));
 
 /** Opens the first epoch, or the next one when this database did not sign the last checkpoint. */
 export async function ensureEpoch(core: Core): Promise<void> {
+  requireReadable(core);
   const last = currentEpoch(core);
   if (!last || !goesOn(core)) await openEpoch(core, last);
   certain(core).isOwn = true;
+}
+
+/** @throws DataDirectoryError where no server can have opened the newest epoch: none knows the log's name then */
+function requireReadable(core: Core): void {
+  const newest = epochs(core).at(-1);
+  if (!newest || (newest.text !== "{}" && newest.leaf <= leafCount(core))) return;
+  throw new DataDirectoryError(
+    `the ledger's newest epoch, leaf ${newest.leaf}, was opened by no server: the database was altered, or is damaged. See what is wrong with "reckon ledger verify", then restore a backup that verifies`,
+  );
 }
 
 /** @throws Problem (conflict) when this database did not sign the last checkpoint: only a server opens the next epoch */

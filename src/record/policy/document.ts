@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseJson } from "../../kit/json.ts";
+import { duplicateKey, findMember, members, parseJson } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { describeIssue } from "../../platform/http/validation-message.ts";
 import { judgeWatchlistEntry, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
@@ -37,6 +37,9 @@ export const DEFAULT_POLICY: Policy = { captureMode: "redacted", watchlist: [], 
 export function parsePolicy(text: string): Policy {
   const value = parseJson(text);
   if (value === undefined) fail(invalid, "the policy is not valid JSON");
+  const top = members(text);
+  const repeated = duplicateKey(top) ?? duplicateKey(members(text, findMember(top, "actions")?.start));
+  if (repeated !== undefined) fail(invalid, `the policy names "${repeated}" twice`);
   const result = v.safeParse(v.strictObject(PolicyDocument.entries), value);
   if (!result.success) {
     const issue = result.issues[0];

@@ -77,11 +77,16 @@ export async function inspectCopy(
       };
     });
   } catch (error) {
-    if ((error as { code?: unknown }).code === "SQLITE_CANTOPEN")
-      fail(
-        unavailable,
-        `${file} cannot be opened, which says nothing of what it holds: SQLite puts a file beside one that it reads. Copy it, with the -wal that may lie there, to a folder that can be written`,
-      );
-    return fail(invalid, `${file} is no sound copy: ${(error as Error).message.split("\n")[0]}`);
+    return failToRestore(file, error);
   }
+}
+
+/** Says of a backup, or of another copy, why it does not restore. */
+export function failToRestore(file: string, error: unknown): never {
+  if ((error as { code?: unknown }).code === "SQLITE_CANTOPEN")
+    fail(
+      unavailable,
+      `${file} cannot be opened, which says nothing of what it holds: SQLite puts a file beside one that it reads. Copy it, with the -wal that may lie there, to a folder that can be written`,
+    );
+  fail(invalid, `${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);
 }

@@ -12,7 +12,7 @@ import { parseNote } from "../../kit/transparency/note.ts";
 import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, databasePath, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { currentEpoch, hasTree, ledgerKeys, treeHead } from "../../platform/transparency/transparency.ts";
-import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
+import { type CopyFacts, failToRestore, inspectCopy, type Parts, withCopy } from "./copies.ts";
 import { findLost, type Lost } from "./lost.ts";
 import { COPYING, type FileBeside, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
 
@@ -85,7 +85,7 @@ function takeIn(file: string, incoming: string): void {
     db.pragma("secure_delete = ON");
     db.exec("DROP TABLE IF EXISTS backup_files; DROP TABLE IF EXISTS backup_facts");
   } catch (error) {
-    fail(invalid, `${file} is no sound copy: ${(error as Error).message}`);
+    failToRestore(file, error);
   } finally {
     db.close();
   }

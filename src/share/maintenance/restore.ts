@@ -30,7 +30,7 @@ import {
   schemaVersion,
 } from "../../platform/store/store.ts";
 import { journalBeforeReplaced } from "../erasure/erasure.ts";
-import { CHECKING } from "./copies.ts";
+import { CHECKING, failToRestore } from "./copies.ts";
 import { findLost, type Lost } from "./lost.ts";
 import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
@@ -71,7 +71,7 @@ export function inspectBackup(file: string, steps: Steps = unwatched): BackupFac
       deliveries: countDeliveries(db),
     };
   } catch (error) {
-    return fail(invalid, `${file} cannot be restored: ${(error as Error).message.split("\n")[0]}`);
+    return failToRestore(file, error);
   } finally {
     db?.close();
   }

@@ -117,7 +117,7 @@ export async function makeVerified(core: Core, target: string): Promise<Verified
   } catch (error) {
     removeDatabase(unverified);
     // The reason is kept short, and the name is that of a file that is gone.
-    throw new Error((error as Error).message.replace(`${unverified} is no sound copy`, "the backup does not verify"));
+    throw new Error((error as Error).message.replace(`${unverified} cannot be restored`, "the backup does not verify"));
   }
 }
 

@@ -40,13 +40,19 @@ export function planLines({ url, found, timer, brain }: ConnectPlan, isDryRun: b
 const moveText = ({ from, to, at, problem }: NonNullable<Status["move"]>) =>
   problem === null ? `from ${from} to ${to}: followed on ${isoInstant(at)}` : `to ${to}: not followed, ${problem}`;
 
+/** What a pass did. */
 export function passLine(result: PassResult | undefined): string {
   if (!result) return "Another pass is running; it takes in what is new.";
   const parts = [`${counted(result.recorded, "new event")}, ${counted(result.sessionsSent, "session")} sent.`];
   if (result.quiet !== undefined) parts.push(QUIET[result.quiet]);
-  const reason = result.stopped ?? result.waits;
-  if (reason !== undefined) parts.push(`Not everything was sent: ${reason.replace(/\.$/, "")}. It waits here.`);
-  for (const { path, reason } of result.unreadable) parts.push(`${path} cannot be read: ${reason}.`);
+  return printable(parts.join(" "));
+}
+
+/** What a pass could not do, and why; "" where it did all. */
+export function troubleLine(result: PassResult | undefined): string {
+  const reason = result?.stopped ?? result?.waits;
+  const parts = reason === undefined ? [] : [`Not everything was sent: ${reason.replace(/\.$/, "")}. It waits here.`];
+  for (const { path, reason } of result?.unreadable ?? []) parts.push(`${path} cannot be read: ${reason}.`);
   return printable(parts.join(" "));
 }
 

@@ -4,6 +4,7 @@ import {
   examine,
   importTranscripts,
   managedFiles,
+  type PassResult,
   readStatus,
   recording,
   ring,
@@ -20,7 +21,7 @@ import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
 import { agentName, agentNames, DEFAULT_SINCE_MS, partsOf, settleIn, withCapture, withJson } from "./agent-context.ts";
 import { receiptsCommand } from "./agent-receipts.ts";
-import { checkLines, importLines, passLine, scanLines, statusLines } from "./agent-texts.ts";
+import { checkLines, importLines, passLine, scanLines, statusLines, troubleLine } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
 import { duration, oneOf } from "./values.ts";
@@ -64,8 +65,15 @@ function runCommand(agent: Command, cli: Cli): void {
         const result = await runPass(capture, { force: true, onProgress: output.steps("reading and sending") });
         if (result?.stopped !== undefined) cli.exitCode = 1;
         output.result(result ?? { running: true }, () => passLine(result));
+        noteTrouble(output, result);
       });
     });
+}
+
+/** Says beside the result what a pass could not do; with `--json` it stands in the result. */
+function noteTrouble(output: Output, result: PassResult | undefined): void {
+  const trouble = output.json ? "" : troubleLine(result);
+  if (trouble !== "") output.note(trouble);
 }
 
 async function watchUntilStopped(capture: Capture, output: Output): Promise<void> {
@@ -77,7 +85,8 @@ async function watchUntilStopped(capture: Capture, output: Output): Promise<void
     WATCH_EVERY_MS,
     stop.signal,
     (result) => {
-      if (result.recorded > 0 || result.stopped !== undefined) output.note(passLine(result));
+      if (result.recorded > 0 || result.stopped !== undefined)
+        output.note(`${passLine(result)} ${troubleLine(result)}`.trimEnd());
     },
     (error) => output.note(`${(error as Error).message}; it is tried again.`),
   );
@@ -190,6 +199,7 @@ function importCommand(agent: Command, cli: Cli): void {
           { imported, ...result },
           () => `${importLines(imported)}\n${passLine(result && { ...result, recorded })}`,
         );
+        noteTrouble(output, result);
       }),
     );
 }

@@ -13,7 +13,7 @@ import {
 import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { fail, forbidden, invalid } from "../../kit/problem.ts";
+import { fail, forbidden } from "../../kit/problem.ts";
 import {
   type Caller,
   type Cli,
@@ -61,17 +61,17 @@ function addCreate(token: Command, cli: Cli): void {
       `how long it works, e.g. 12h; ${MAX_LIFETIME_DAYS.read}d at most (default: 90d), with the scope admin ${MAX_LIFETIME_DAYS.admin}d (required)`,
       duration,
     )
-    .action((options: CreateOptions) =>
-      withCore(cli, options, async (core, output, caller) => {
-        if ((options.team === undefined) === (options.allTeams === undefined))
-          fail(invalid, "Say which team the token reads: --team TEAM, or --all-teams.");
+    .action((options: CreateOptions, command: Command) => {
+      if ((options.team === undefined) === (options.allTeams === undefined))
+        command.error("error: say which team the token reads: --team TEAM, or --all-teams", { exitCode: 2 });
+      return withCore(cli, options, async (core, output, caller) => {
         if (options.allTeams && caller.teamId !== null)
           fail(forbidden, "A token of one team cannot make one for all teams.");
         const made = await createApiToken(core, boundedBy(core, caller, desired(core, caller, options)), caller.by);
         output.result({ ...made, expiresAt: isoInstant(made.expiresAt) }, () => made.token);
         output.note(`Shown once; its id is ${made.id} and it works until ${isoInstant(made.expiresAt)}.`);
-      }),
-    );
+      });
+    });
 }
 
 const desired = (core: Core, caller: Caller, { team, user, name, expires, scope }: CreateOptions): NewApiToken => ({

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { readConfig } from "../../config.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
@@ -19,7 +19,8 @@ interface DevOptions {
   readonly data?: string;
   readonly port?: string;
   readonly seed?: string;
-  readonly start?: string;
+  /** Milliseconds since the epoch. */
+  readonly start?: number;
   readonly freeze: boolean;
   readonly empty: boolean;
   readonly watchParent: boolean;
@@ -60,7 +61,11 @@ export function devCommand(program: Command, cli: Cli): void {
     .option("--data <dir>", "keep its data here instead of a temporary directory (env RECKON_DATA is not read)")
     .option("--port <n>", "port to listen on; 0 takes a free one (env RECKON_PORT, default 4870)")
     .option("--seed <text>", "the same ids, tokens, key and start time every time: they follow from this text")
-    .option("--start <instant>", 'where its clock begins: ISO 8601, or "now" (default: now; fixed with --seed)')
+    .option(
+      "--start <instant>",
+      'where its clock begins: ISO 8601, or "now" (default: now; fixed with --seed)',
+      startAt,
+    )
     .option("--freeze", "let the clock stand still until it is moved", false)
     .option("--empty", "without demo data: a team, a person and credentials only", false)
     .option("--watch-parent", "stop when the process that started it ends", false)
@@ -74,7 +79,6 @@ export function devCommand(program: Command, cli: Cli): void {
     .option("--write-env <file>", "the same as shell assignments")
     .addHelpText("after", MORE_HELP)
     .action(async (options: DevOptions) => {
-      const startAt = readStart(options.start);
       const files = [options.writeEnv, options.writeJson].filter((path) => path !== undefined);
       for (const path of files) requireWritable(path);
       const directory = options.data ?? mkdtempSync(join(tmpdir(), "reckon-dev-"));
@@ -85,7 +89,7 @@ export function devCommand(program: Command, cli: Cli): void {
       // Also when a second signal ends the process at once.
       process.once("exit", remove);
       try {
-        await run(cli, options, directory, startAt);
+        await run(cli, options, directory, options.start);
       } finally {
         remove();
         process.off("exit", remove);
@@ -106,12 +110,11 @@ function requireWritable(path: string): void {
   }
 }
 
-/** @returns milliseconds since the epoch; undefined without a text */
-function readStart(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+/** @returns milliseconds since the epoch */
+function startAt(text: string): number {
   const at = text === "now" ? systemClock.now() : Date.parse(text);
   if (!Number.isNaN(at)) return at;
-  fail(invalid, `--start must be an instant such as 2026-11-21T08:00:00Z, or now; not "${text}"`);
+  throw new InvalidArgumentError("It must be an instant such as 2026-11-21T08:00:00Z, or now.");
 }
 
 async function run(cli: Cli, options: DevOptions, directory: string, startAt: number | undefined): Promise<void> {

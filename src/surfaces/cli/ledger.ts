@@ -5,7 +5,7 @@ import { instantOrNull, isoInstant, systemClock } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { isObject, parseJson } from "../../kit/json.ts";
-import { fail, invalid, Problem, unavailable } from "../../kit/problem.ts";
+import { fail, Problem, unavailable } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { wholeNumberOf } from "../../kit/transparency/checkpoint.ts";
@@ -82,33 +82,36 @@ function addHead(ledger: Command, cli: Cli): void {
     );
 }
 
-/** What is to be proved, given as `entry:12` or `entry 12`. */
-function provable(what: string, id: string | undefined): { kind: Provable; id: number } {
+/** What is to be proved, given as `entry:12` or `entry 12`; undefined for anything else. */
+function provable(what: string, id: string | undefined): { kind: Provable; id: number } | undefined {
   const [, kind, number] = /^([a-z]+)[: ]([1-9]\d{0,15})$/.exec(id === undefined ? what : `${what} ${id}`) ?? [];
   const found = PROVABLE.find((one) => one === kind);
-  if (!found) fail(invalid, `say what to prove as KIND:NUMBER, with ${PROVABLE.join(", ")} for KIND: entry:12`);
-  return { kind: found, id: Number(number) };
+  return found && { kind: found, id: Number(number) };
 }
 
 function addProve(ledger: Command, cli: Cli): void {
-  common(
+  const command: Command = common(
     ledger
       .command("prove")
       .argument("<what>", `${PROVABLE.join(", ")}, with its number as in the page's address: entry:12`)
       .argument("[number]", "the number, if the first argument has none")
       .description("write a proof, for anybody with the log's key, that something is in the log"),
-  )
-    .option("--out <file>", "where to; printed otherwise")
-    .action((what: string, number: string | undefined, options: CommonOptions & { out?: string }) =>
-      withCore(cli, options, (core, output) => {
-        const { kind, id } = provable(what, number);
-        const { out } = options;
-        const proof = prove(core, null, kind, id);
-        if (out !== undefined) writeFileAtomically(resolve(out), proof, true, 0o644);
-        output.result({ kind, id, file: out ?? null, proof }, () => (out === undefined ? proof.trimEnd() : out));
-        output.note(`Check it with: reckon ledger check ${shellWord(out ?? "FILE")} --key ${ledgerKeys.vkey(core)}`);
-      }),
-    );
+  ).option("--out <file>", "where to; printed otherwise");
+  command.action((what: string, number: string | undefined, options: CommonOptions & { out?: string }) => {
+    const target = provable(what, number);
+    if (!target)
+      command.error(`error: say what to prove as KIND:NUMBER, with ${PROVABLE.join(", ")} for KIND: entry:12`, {
+        exitCode: 2,
+      });
+    return withCore(cli, options, (core, output) => {
+      const { kind, id } = target;
+      const { out } = options;
+      const proof = prove(core, null, kind, id);
+      if (out !== undefined) writeFileAtomically(resolve(out), proof, true, 0o644);
+      output.result({ kind, id, file: out ?? null, proof }, () => (out === undefined ? proof.trimEnd() : out));
+      output.note(`Check it with: reckon ledger check ${shellWord(out ?? "FILE")} --key ${ledgerKeys.vkey(core)}`);
+    });
+  });
 }
 
 const keyOfType = (type: SignatureType, wrong: string) => (text: string) => {

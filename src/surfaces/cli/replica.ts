@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { MINUTE_MS, parseDuration } from "../../kit/clock.ts";
-import { fail, invalid } from "../../kit/problem.ts";
 import { databasePath } from "../../platform/store/store.ts";
 import {
   type CheckedReplica,
@@ -37,15 +36,15 @@ export function replicaCommands(program: Command, cli: Cli): void {
         .argParser(lag)
         .default(5 * MINUTE_MS, "5m"),
     )
-    .action(async (command: readonly string[], options: CheckOptions) => {
+    .action(async (command: readonly string[], options: CheckOptions, check: Command) => {
       const { from, restoreTo } = options;
       if ((command.length === 0) === (from === undefined) || (from === undefined && restoreTo === undefined))
-        fail(invalid, "say --restore-to DIR -- COMMAND…, or --from DATABASE");
+        check.error("error: say --restore-to DIR -- COMMAND…, or --from DATABASE", { exitCode: 2 });
       const { config } = partsOf(cli, options);
-      const check = (live: Core | undefined, output: Output) => checkAndNote(cli, options, command, live, output);
+      const look = (live: Core | undefined, output: Output) => checkAndNote(cli, options, command, live, output);
       // Without a database here, another machine checks: all but the comparison with the running database.
-      if (existsSync(databasePath(config.data))) await withCoreToLook(cli, options, check);
-      else await check(undefined, outputOf(options));
+      if (existsSync(databasePath(config.data))) await withCoreToLook(cli, options, look);
+      else await look(undefined, outputOf(options));
     });
 }
 

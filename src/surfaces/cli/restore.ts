@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { readTextFile } from "../../kit/bounded-text.ts";
 import { instantOrNull, isoInstant, systemClock } from "../../kit/clock.ts";
 import { processLog } from "../../kit/log.ts";
-import { fail, invalid } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import { counted } from "../../kit/strings.ts";
 import { CURRENT_SCHEMA } from "../../platform/store/store.ts";
@@ -51,10 +50,10 @@ export function restoreCommand(program: Command, cli: Cli): void {
       false,
     )
     .option("--new-ledger-key", "with --from: go on with another key of the ledger", false)
-    .action(async (file: string | undefined, options: RestoreOptions) => {
+    .action(async (file: string | undefined, options: RestoreOptions, command: Command) => {
       const { from, verify } = options;
       if ((file === undefined) === (from === undefined))
-        fail(invalid, "name a file that reckon backup made, or a database with --from");
+        command.error("error: name a file that reckon backup made, or a database with --from", { exitCode: 2 });
       if (from !== undefined) await (verify ? verifyCopy(cli, options, from) : putCopy(cli, options, from));
       else if (verify) await verifyBackup(cli, options, file as string);
       else await putBackup(cli, options, file as string);

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { fail, invalid } from "../../kit/problem.ts";
 import { agentCommands } from "./agent.ts";
 import { type Cli, type Env, HERE } from "./context.ts";
 import { mcpCommand } from "./mcp.ts";
@@ -37,7 +36,9 @@ export async function run(argv: readonly string[], env: Env, io: Io = PROCESS_IO
 async function placeOf(program: Command, env: Env) {
   const { server, tokenFile } = program.opts<{ server?: string; tokenFile?: string }>();
   if (server === undefined)
-    return tokenFile === undefined ? undefined : fail(invalid, "--token-file is for --server, which is missing");
+    return tokenFile === undefined
+      ? undefined
+      : program.error("error: --token-file is for --server, which is missing", { exitCode: USAGE });
   const { sentTo } = await import("./sent.ts");
   const token = tokenFile === undefined ? env.RECKON_TOKEN : await readText(tokenFile);
   return sentTo(server, token?.trim() ?? "", program.args);

@@ -57,11 +57,11 @@ export function spendCommands(program: Command, cli: Cli): void {
     .addOption(
       new Option("--csv", "print the result as comma-separated values (RFC 4180)").default(false).conflicts("json"),
     )
-    .action((options: SpendOptions) =>
+    .action((options: SpendOptions, command: Command) =>
       withCore(cli, options, async (core, output, caller) => {
         const teamId = teamIdNamed(core, caller, options.team) ?? onlyTeam(core, output);
         const span = readPeriod(options, core.clock.now());
-        if (!span) fail(invalid, "--until lies before --since.");
+        if (!span) command.error("error: --until lies before --since", { exitCode: 2 });
         await bringUpToDate(cli, core, output);
         const { by, repo: repoKey } = options;
         const person = options.person === undefined ? undefined : personAsked(core, caller, options.person);

@@ -32,9 +32,10 @@ function addMove(team: Command, cli: Cli): void {
     .option("--insecure", "allow http to another machine, where the network is trusted")
     .option("--cancel", "serve it here again; until the move is confirmed")
     .option("--confirm", "the other server has it: the move cannot be taken back any more")
-    .action((name: string, options: MoveOptions) => {
+    .action((name: string, options: MoveOptions, command: Command) => {
       const { to, insecure, cancel, confirm } = options;
-      if ([to, cancel, confirm].filter(Boolean).length !== 1) fail(invalid, "say --to ADDRESS, --cancel or --confirm");
+      if ([to, cancel, confirm].filter(Boolean).length !== 1)
+        command.error("error: say --to ADDRESS, --cancel or --confirm", { exitCode: 2 });
       return withCore(cli, options, async (core, output, caller) => {
         const { id } = teamNamed(core, caller, name);
         if (to !== undefined) {

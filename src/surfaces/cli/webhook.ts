@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { fail, forbidden, invalid } from "../../kit/problem.ts";
+import { fail, forbidden } from "../../kit/problem.ts";
 import { visibleLine } from "../../kit/strings.ts";
 import {
   CHANNEL_KINDS,
@@ -49,11 +49,11 @@ function addCreate(webhook: Command, cli: Cli): void {
     .option("--team <team>", "the team whose events it gets: id or exact name")
     .option("--installation", "send it events of the installation and of every team")
     .option("--events <types>", "with commas between them; all when left out")
-    .action((options: CreateOptions) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { kind, name, to: target, team, installation, events } = options;
-        if ((team === undefined) === (installation === undefined))
-          fail(invalid, "Say whose events it gets: --team TEAM, or --installation.");
+    .action((options: CreateOptions, command: Command) => {
+      const { kind, name, to: target, team, installation, events } = options;
+      if ((team === undefined) === (installation === undefined))
+        command.error("error: say whose events it gets: --team TEAM, or --installation", { exitCode: 2 });
+      return withCore(cli, options, async (core, output, caller) => {
         if (installation && caller.teamId !== null)
           fail(forbidden, "A token of one team cannot make a channel of the installation.");
         const teamId = team === undefined ? null : teamNamed(core, caller, team).id;
@@ -67,8 +67,8 @@ function addCreate(webhook: Command, cli: Cli): void {
         if (secret !== null) output.note(`Shown once: the secret that signs its messages. Its id is ${channel.id}.`);
         const obstacle = obstacleOf(core, channel, caller.teamId === null);
         if (obstacle) output.note([obstacle.message, obstacle.line].filter(Boolean).join(" Add: "));
-      }),
-    );
+      });
+    });
 }
 
 function described(core: Core, channel: Channel) {

@@ -4,12 +4,15 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { sizeOf } from "./answer.ts";
 import { loadProtocol } from "./load-protocol.ts";
 import { readerToken } from "./reader.ts";
 
 /** A call of a tool is a few hundred bytes; the longest, an error written up, some thousand. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** Length of an id, which is sent back, and of a method's name. */
+/** Of an id, which is sent back within a reply of 8 KiB, in bytes of JSON. */
+const MAX_ID_BYTES = 258;
+/** Length of a method's name. */
 const MAX_NAME_CHARS = 256;
 
 /** Headers that the protocol knows (Streamable HTTP, revision 2026-07-28). */
@@ -105,8 +108,8 @@ function wrongIn(body: unknown): string | undefined {
   if (Array.isArray(body)) return "Invalid Request: send messages one by one.";
   if (!isObject(body) || body.jsonrpc !== "2.0") return "Invalid Request: this is no message of JSON-RPC 2.0.";
   const { id, method } = body;
-  if (typeof id === "string" ? id.length > MAX_NAME_CHARS : id !== undefined && !Number.isSafeInteger(id))
-    return `Invalid Request: an id is a whole number, or a text of ${MAX_NAME_CHARS} characters at most.`;
+  if (typeof id === "string" ? sizeOf(id) > MAX_ID_BYTES : id !== undefined && !Number.isSafeInteger(id))
+    return `Invalid Request: an id is a whole number, or a text of ${MAX_ID_BYTES} bytes of JSON at most.`;
   if (method !== undefined && (typeof method !== "string" || method.length > MAX_NAME_CHARS))
     return "Invalid Request: this is no name of a method.";
   return undefined;

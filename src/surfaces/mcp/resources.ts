@@ -24,6 +24,10 @@ const NOTE_BYTES = 1_000;
 const uriOf = (repoKey: string, path: string) =>
   `brain://${encodeURIComponent(repoKey)}/${path.split("/").map(encodeURIComponent).join("/")}`;
 
+/** Whether a file can be read by its address. Each of its characters becomes nine at most, so few are spelled out for this. */
+const hasRoom = (repoKey: string, path: string) =>
+  9 * (repoKey.length + path.length + 10) < MAX_URI_BYTES || sizeOf(uriOf(repoKey, path)) <= MAX_URI_BYTES;
+
 const resourceOf = (repoKey: string, path: string) => ({
   uri: uriOf(repoKey, path),
   name: word(path),
@@ -51,7 +55,8 @@ function* filesReached(visit: Visit): Generator<readonly [repoKey: string, path:
   for (const [i, { id }] of reached.entries())
     for (const { repoKey, files } of currentBrains(visit.core, id))
       for (const [path] of files) {
-        if (!keep(fileAt(repoKey, path)) || (i > 0 && known.has(`${repoKey}\n${path}`))) continue;
+        if (!hasRoom(repoKey, path) || !keep(fileAt(repoKey, path)) || (i > 0 && known.has(`${repoKey}\n${path}`)))
+          continue;
         if (i < reached.length - 1) known.add(`${repoKey}\n${path}`);
         yield [repoKey, path];
       }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { ask } from "../../../src/capture/client.ts";
-import { passLine } from "../../../src/surfaces/cli/agent-texts.ts";
+import { troubleLine } from "../../../src/surfaces/cli/agent-texts.ts";
 
 async function listening(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
@@ -43,8 +43,8 @@ it("turns the server's sentences into words within a sentence", async () => {
       .end('{"error":"Too many requests. Wait."}'),
   );
   expect(
-    passLine({ recorded: 1, sessionsSent: 0, unreadable: [], rang: false, stopped: reasonOf(await ask(url, "/")) }),
-  ).toBe("1 new event, 0 sessions sent. Not everything was sent: Too many requests. Wait. It waits here.");
+    troubleLine({ recorded: 1, sessionsSent: 0, unreadable: [], rang: false, stopped: reasonOf(await ask(url, "/")) }),
+  ).toBe("Not everything was sent: Too many requests. Wait. It waits here.");
 });
 
 const reasonOf = (answer: Awaited<ReturnType<typeof ask>>) => (answer.kind === "ok" ? "" : answer.reason);

@@ -374,7 +374,7 @@ it("counts a file that cannot be parsed as skipped, says so once, and reads the 
   expect(t.log.filter((line) => line.includes("entries_unreadable"))).toHaveLength(1);
   expect(t.log.filter((line) => line.includes("decisions_unreadable"))).toHaveLength(1);
   expect(failures(t.instance.core)).toEqual([
-    expect.objectContaining({ name: "defects", count: 1, cause: "errors.md: Error: cannot parse this" }),
+    expect.objectContaining({ name: "defects", count: 1, cause: "errors.md: cannot parse this" }),
   ]);
   await publish(t, device, "a", 2, { "errors.md": "## 2026-11-20 A\n" });
   await follow(t);

@@ -133,8 +133,8 @@ it("reports a failing job once, runs it less often, and forgets the failure when
   );
   await expectPauses([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000], () => tried);
   expect(core.lines.filter((line) => line.includes("job_failed"))).toHaveLength(1);
-  expect(await doctor(core)).toMatchObject({ status: "warning", detail: "test.interval failed (7): Error: no room" });
-  expect(troubledJobs(core)).toEqual([{ job: "test.interval", tries: 7, cause: "Error: no room" }]);
+  expect(await doctor(core)).toMatchObject({ status: "warning", detail: "test.interval failed (7): no room" });
+  expect(troubledJobs(core)).toEqual([{ job: "test.interval", tries: 7, cause: "no room" }]);
   works = true;
   vi.advanceTimersByTime(30_000);
   await isScheduled();

@@ -89,7 +89,7 @@ describe("scheduled backups", () => {
     await expect.poll(() => t.count("job_failures")).toBe(1);
     await stop();
     expect(t.rows("SELECT job, failures, cause FROM job_failures")).toEqual([
-      { job: "backups", failures: 1, cause: expect.stringMatching(/^Error: the backup does not verify: its ledger/) },
+      { job: "backups", failures: 1, cause: expect.stringMatching(/^the backup does not verify: its ledger/) },
     ]);
     expect(kept(t)).toEqual([name(21)]);
     expect(await examine(t.instance.core)).toContainEqual(

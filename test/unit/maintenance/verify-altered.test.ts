@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { DataDirectoryError } from "../../../src/kit/errors.ts";
 import { COMMAND_LINE, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
+import { ensureEpoch } from "../../../src/platform/transparency/open-epoch.ts";
 import { transparency } from "../../../src/platform/transparency/room.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
@@ -63,13 +65,19 @@ it("finds a stored hash of 256 leaves that is not theirs", async () => {
   expect(faults()).toEqual([[256, "the subtree that it ends was altered"]]);
 });
 
-it("tells of an epoch that no server opened, after which no command would know the log's name", async () => {
-  const { core } = (await startInstance()).instance;
+it("tells of an epoch that no server opened, with which none starts, because it would not know the log's name", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
   const last = core.store.db.prepare("SELECT max(n) FROM log_leaves").pluck().get() as number;
   for (const data of ["{}", "{"]) {
     core.store.db.prepare("DELETE FROM log_epochs WHERE leaf > ?").run(last);
     core.store.db.prepare("INSERT INTO log_epochs (leaf, data) VALUES (?, ?)").run(last + 1, data);
     expect(ledgerFaults(core)).toMatchObject([{ deliveryId: last + 1, kind: "epoch", problem: "chain" }]);
+    await expect(ensureEpoch(core)).rejects.toThrow(
+      new DataDirectoryError(
+        `the ledger's newest epoch, leaf ${last + 1}, was opened by no server: the database was altered, or is damaged. See what is wrong with "reckon ledger verify", then restore a backup that verifies`,
+      ),
+    );
   }
 });
 

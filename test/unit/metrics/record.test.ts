@@ -258,4 +258,9 @@ it.each(["127.0.0.1", "[::1]"])("answers on a listener of its own at %s, and in 
   expect(text).toMatch(/^reckon_store_bytes [1-9]\d*$/m);
   expect(text).toMatch(/^reckon_disk_free_bytes [1-9]\d*$/m);
   expect(text).toMatch(/\nreckon_figures_unread 0\n$/);
+  expect((await fetch(`http://${host}:${port}/metrics?name=x`)).status).toBe(200);
+  for (const path of ["/", "/metrics/", "/x/metrics"]) {
+    const other = await fetch(`http://${host}:${port}${path}`);
+    expect([path, other.status, await other.text()]).toEqual([path, 404, "The metrics are at /metrics.\n"]);
+  }
 });

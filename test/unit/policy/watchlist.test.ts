@@ -33,6 +33,15 @@ it.each([
   expect(() => parsePolicy(JSON.stringify({ captureMode: "off", watchlist: ["ok", glob] }))).toThrow(/watchlist\.1/);
 });
 
+it.each([
+  ['{"captureMode":"off","captureMode":"full"}', /names "captureMode" twice/],
+  ['{"captureMode":"off","\\u0063aptureMode":"full"}', /names "captureMode" twice/],
+  ['{"captureMode":"off","actions":{"requireApprovals":true,"requireApprovals":false}}', /"requireApprovals" twice/],
+  ['{"captureMode":"off","captureMode', /not valid JSON/],
+])("refuses %s", (text, because) => {
+  expect(() => parsePolicy(text)).toThrow(because);
+});
+
 it("counts lines as an editor does, whatever ends them, and leaves empty and repeated ones out", () => {
   expect(readWatchlist("a\r\n\r\n b \rb\n../c")).toEqual({
     globs: ["a", "b"],

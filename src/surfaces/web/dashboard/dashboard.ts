@@ -140,5 +140,5 @@ export const dashboard: readonly Room[] = [
   }),
   place("jobs", jobPages, { ...INSTALLATION, path: "/jobs", label: "Background work", watch: watchInstallation }),
   place("requests", requestPages, { ...INSTALLATION, path: "/requests", label: "Requests" }),
-  place("curate", curatePages, { ...INSTALLATION, path: "/curate", label: "Marketplace" }),
+  place("curate", curatePages, { ...INSTALLATION, path: "/curate", label: "Pack curation" }),
 ];

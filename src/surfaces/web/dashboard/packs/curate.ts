@@ -33,7 +33,7 @@ function curatePage(call: ByOperator): Html {
   const { q, after } = readParams({ q: text(200), after: text(100) }, query);
   const { rows, next } = listAllPacks(core, q, PAGE, after);
   return listPage(call, {
-    title: "Marketplace",
+    title: "Pack curation",
     intro: html`Every team’s packs. Feature what is good, remove what is not. <a href="${href("/marketplace")}">See it as everybody does</a>.`,
     wide: true,
     below: publishersSection(call),
@@ -136,7 +136,7 @@ function onePage(call: ByOperator, pack: OwnPack, error?: FormError): Html {
   const main = html`${pageHead({
     title: pack.title,
     intro: pack.summary,
-    crumbs: [{ label: "Marketplace", href: href(PATH) }, { label: pack.name }],
+    crumbs: [{ label: "Pack curation", href: href(PATH) }, { label: pack.name }],
     actions:
       !pack.removed &&
       html`${pack.withheld === null && html`<a class="button" href="${href(`/marketplace/${pack.name}`)}">Public page</a>`} ${featuring}`,

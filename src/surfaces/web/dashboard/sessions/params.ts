@@ -1,18 +1,23 @@
+import * as v from "valibot";
 import { OUTCOME_KINDS } from "../../../../formats/outcomes.ts";
 import { type SessionFilter, SORTS } from "../../../../insight/sessions/sessions.ts";
 import { DAY_MS, dayNumber, isoDate } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { type Query, repoKeyIn, setOf } from "../shared/links.ts";
-import { DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
+import { chosen, DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
 import { deviceIdsSeen, sourcesFor } from "../shared/sight.ts";
 import { soughtIn } from "../shared/text.ts";
 
 /** What the list of sessions is asked for, as it stands in the address; `""` is not set. */
 
+/** Dollars as people type them; undefined for what is none. */
+const dollarsIn = (typed: string): number | undefined =>
+  /^\$?\d{1,7}(?:\.\d{1,6})?$/.test(typed) ? Number(typed.replace("$", "")) : undefined;
+
 const VALUE = text(1_000);
 const PARAMS = {
   q: words(256),
-  result: text(16),
+  result: chosen(OUTCOME_KINDS),
   outcome: VALUE,
   repo: VALUE,
   branch: VALUE,
@@ -20,11 +25,14 @@ const PARAMS = {
   agent: VALUE,
   model: VALUE,
   device: text(64),
-  cost: text(12),
+  cost: v.pipe(
+    text(12),
+    v.transform((typed) => (dollarsIn(typed) === undefined ? "" : typed)),
+  ),
   errors: ticked,
   ...DAYS,
-  sort: text(16),
-  dir: text(4),
+  sort: chosen(SORTS),
+  dir: chosen(["asc"]),
 };
 export type SessionParams = Params<typeof PARAMS>;
 
@@ -33,13 +41,9 @@ export const sessionParams = (query: URLSearchParams): SessionParams => readPara
 export const keptFilters = ({ query }: Pick<Member, "query">): Query => setOf(sessionParams(query));
 
 export const sessionOrder = ({ sort, dir }: SessionParams) => ({
-  sort: SORTS.find((one) => one === sort) ?? "started",
+  sort: sort || "started",
   ascending: dir === "asc",
 });
-
-/** Dollars as people type them; undefined for what is none. */
-const dollarsIn = (typed: string): number | undefined =>
-  /^\$?\d{1,7}(?:\.\d{1,6})?$/.test(typed) ? Number(typed.replace("$", "")) : undefined;
 
 /** The filters as the room takes them, narrowed to what whoever looks sees. */
 export function filterOf(call: Member, params: SessionParams): SessionFilter {
@@ -49,7 +53,7 @@ export function filterOf(call: Member, params: SessionParams): SessionFilter {
     repoKey: repoKeyIn(repo),
     deviceIds: device === "" ? seen : [device].filter((id) => seen?.includes(id) ?? true),
     sources: sourcesFor(call, person),
-    result: OUTCOME_KINDS.find((one) => one === result),
+    result: result || undefined,
     outcome: outcome || undefined,
     agent: agent || undefined,
     model: model || undefined,

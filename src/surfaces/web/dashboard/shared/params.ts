@@ -54,6 +54,13 @@ export const choice = <const Value extends string>(values: readonly Value[]) =>
     v.transform((text) => values.find((value) => value === text)),
   );
 
+/** The same where a filter shows what is set: `""` for any other. */
+export const chosen = <const Value extends string>(values: readonly Value[]) =>
+  v.pipe(
+    choice(values),
+    v.transform((value) => value ?? ("" as const)),
+  );
+
 /** A box to tick. */
 export const ticked = v.pipe(
   typed,

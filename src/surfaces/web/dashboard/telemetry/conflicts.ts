@@ -42,9 +42,15 @@ export function conflictBody({ heldPayload, payload, seq }: ConflictRow): Html {
     : diff(`entry ${seq}`, hunks);
 }
 
+/** The client's own time, as every other; the text itself where it is no instant, as at a leap second. */
+export function clientTime(text: string | null, now: number): Html | string | null {
+  const at = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(at) ? text : time(at, now);
+}
+
 /** When each of the two came, in words. */
 export function conflictSays(conflict: ConflictRow, now: number): Html {
-  return html`The first came ${time(conflict.heldReceivedAt, now)}${conflict.heldClientTimestamp && html` (the client says ${conflict.heldClientTimestamp})`} and stays; the other came ${time(conflict.receivedAt, now)}${conflict.clientTimestamp && html` (the client says ${conflict.clientTimestamp})`}.`;
+  return html`The first came ${time(conflict.heldReceivedAt, now)}${conflict.heldClientTimestamp && html` (the client says ${clientTime(conflict.heldClientTimestamp, now)})`} and stays; the other came ${time(conflict.receivedAt, now)}${conflict.clientTimestamp && html` (the client says ${clientTime(conflict.clientTimestamp, now)})`}.`;
 }
 
 function conflictsPage(call: Member): Html {

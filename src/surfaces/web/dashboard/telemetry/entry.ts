@@ -11,7 +11,7 @@ import { deviceLink, deviceName, repoName, repoValue } from "../shared/links.ts"
 import { idIn } from "../shared/params.ts";
 import { proofPage } from "../shared/proof.ts";
 import { seesDevice } from "../shared/sight.ts";
-import { conflictBody, conflictSays } from "./conflicts.ts";
+import { clientTime, conflictBody, conflictSays } from "./conflicts.ts";
 import { entryPath, sessionLink } from "./list.ts";
 import { payloadBlock } from "./payload.ts";
 import { GAP_SAYS, ROLLBACK_SAYS, rangeCount, rangeText } from "./streams.ts";
@@ -63,7 +63,7 @@ function entryFacts(call: Member, entry: NonNullable<ReturnType<typeof findEntry
     { label: "Number in its stream", value: number(entry.seq) },
     { label: "Type", value: entry.type },
     { label: "Received", value: time(entry.receivedAt, now) },
-    { label: "Time by the client", value: entry.clientTimestamp },
+    { label: "Time by the client", value: clientTime(entry.clientTimestamp, now) },
     {
       label: "Device",
       value: deviceLink(call, entry),
