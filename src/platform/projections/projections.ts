@@ -11,6 +11,7 @@ export { projectionMetrics } from "./figures.ts";
 export type { Batch, Projection } from "./projection.ts";
 export {
   areCaughtUp,
+  besideRuns,
   catchUp,
   checkpointOf,
   forgetProjections,
