@@ -129,7 +129,7 @@ function* eraseRowsOf(
   );
   yield () => {
     const own = sql.asItem.get(id);
-    isGone = own?.deliveryId === grownBy && !derived.isLeft();
+    isGone = !own || (own.deliveryId === grownBy && !derived.isLeft());
     if (!own || !isGone) return { sessions: 0 };
     forget(core, [own], ({ document }) => sessionText(externalId, document));
     const named = sessionTwins.unnamedOf(core, id);

@@ -1,8 +1,11 @@
 import { expect, it } from "vitest";
+import { bindDevice, createCode } from "../../../src/identity/devices/devices.ts";
+import { spendErasure } from "../../../src/insight/spend/spend.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget, resumeErasures } from "../../../src/share/erasure/erasure.ts";
-import { deliverAll, eraseNow } from "../../support/erasure.ts";
+import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
 /** What others do, in this process or another, between two steps of an erasure. */
@@ -116,4 +119,43 @@ it("tells once that an erasure is done that two processes carried out", async ()
   await Promise.all([resumeErasures(core), carryOut(core, first), carryOut(core, second)]);
   const done = t.rows("SELECT target_id AS id FROM audit_events WHERE action = 'erasure.completed' ORDER BY target_id");
   expect(done).toEqual([{ id: first.id }, { id: second.id }]);
+});
+
+it("leaves the spend of a session that came again the session's, once another erasure is through with the former one", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  await deliverAll(t, device, "shop", "marigold");
+  const named = () => t.rows("SELECT session, session_branch AS branch FROM spend_cells WHERE usages > 0");
+  const before = named();
+  expect(before).toContainEqual({ session: "marigold-s1", branch: "marigold-branch" });
+  const [{ id, teamId }] = t.rows("SELECT id, team_id AS teamId FROM trace_sessions");
+  await eraseNow(core, { session: "marigold-s1" });
+  await deliverAll(t, device, "shop", "marigold");
+  const { deviceId } = device;
+  // As the other erasure does, which had found the session before.
+  for (const step of spendErasure.eraseSessionSpend(core, { id, teamId, deviceId, externalId: "marigold-s1" }))
+    await core.store.write(step);
+  expect(named()).toContainEqual({ session: "marigold-s1", branch: "marigold-branch" });
+});
+
+it("erases what comes of a machine that a person connects as their erasure begins", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  const ada = await personWith(t, device, "ada@example.com");
+  const { code } = await createCode(core, device.team.id, COMMAND_LINE, undefined, ada.id);
+  const target = resolveTarget(core, { person: "ada@example.com" });
+  const asked = await requestErasure(core, target, "they wanted it", COMMAND_LINE);
+  meanwhile(
+    t,
+    () => true,
+    async () => {
+      const { deviceId, deviceToken: token } = await bindDevice(core, code, "1", null);
+      await deliverAll(t, { ...device, deviceId, token }, "shop", "marigold");
+    },
+  );
+  expect(await carryOut(core, asked)).toMatchObject({ devices: 2, entries: 3, sessions: 1, snapshots: 1 });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(ledgerFaults(core)).toEqual([]);
 });
