@@ -36,7 +36,8 @@ interface Standing {
   readonly part: number;
 }
 
-const standingOf = (core: Core, { name }: Projection): Standing =>
+/** Where it stands in the database. */
+export const standingOf = (core: Core, { name }: Projection): Standing =>
   rows(core.store).standing.get(name) ?? { checkpoint: 0, part: 0 };
 
 /** The number of the last row of its source that a projection has read; 0 before the first. */
@@ -198,34 +199,6 @@ async function advance(core: Core, projection: Projection, from: Standing, batch
     return apply?.();
   };
   for (let last = finish; !(await store(last)); last = () => apply?.()) await nextPart();
-}
-
-/**
- * Row changes to what a projection stores that follow from no row of its source. Like the parts of a batch, each is claimed, so that neither
- * is made from rows that the other has changed since they were read.
- * @param changesOf reads the rows; asked anew when the projection went on in between, until all its changes are made
- */
-export async function* besideRuns(
-  core: Core,
-  projection: Projection,
-  changesOf: () => AsyncIterable<() => void>,
-): AsyncGenerator<() => void> {
-  const { name } = projection;
-  for (let isDone = false; !isDone; ) {
-    isDone = true;
-    let standing = standingOf(core, projection);
-    for await (const change of changesOf()) {
-      yield () => {
-        isDone = isDeepStrictEqual(standingOf(core, projection), standing);
-        if (!isDone) return;
-        change();
-        standing = { ...standing, part: standing.part + 1 };
-        rows(core.store).start.run(name);
-        rows(core.store).stand.run({ name, ...standing });
-      };
-      if (!isDone) break;
-    }
-  }
 }
 
 /** Whether the store fails and not a row: then all waits until the store is well again. */
