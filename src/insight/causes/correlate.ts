@@ -9,6 +9,7 @@ import { type DesiredLink, desiredLinks } from "./desired-links.ts";
 import { copyOf, hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
 import { reattach } from "./reattach.ts";
 import { openSignals } from "./signals.ts";
+import { storeLink } from "./store-link.ts";
 
 /** In: a repository's entries and what its sessions told. Out: causal_links as they ought to be, and how many there are of each. */
 
@@ -111,7 +112,7 @@ function changesOf(
       const id = newId("lnk", core.clock, core.random);
       const times = { createdAt: now, updatedAt: now };
       const row = { ...copyOf(defect), ...link, ...times, id, teamId, origin: "computed", saidBy: null } as const;
-      changes.push(() => sql.insert.run(row));
+      changes.push(() => storeLink(core, row));
     } else if (!isSame(stored, link)) {
       const { sessionId: _, ...columns } = link;
       changes.push(() => sql.update.run({ ...columns, id: stored.id, updatedAt: now }));

@@ -38,5 +38,15 @@ export const eraseRows = statements((db) => ({
     `DELETE FROM trace_session_commits WHERE team_id = @teamId AND sha = lower(@commit) AND session_id IN (
        SELECT session_id FROM trace_session_windows WHERE team_id = @teamId AND external_id = @externalId)`,
   ),
+  // Each by the session.
+  hasEvidence: db
+    .prepare<[{ sessionId: number }], number>(
+      `SELECT EXISTS (SELECT 1 FROM causal_links WHERE session_id = @sessionId)
+         OR EXISTS (SELECT 1 FROM trace_session_windows WHERE session_id = @sessionId)
+         OR EXISTS (SELECT 1 FROM trace_session_edits WHERE session_id = @sessionId)
+         OR EXISTS (SELECT 1 FROM trace_session_files WHERE session_id = @sessionId)
+         OR EXISTS (SELECT 1 FROM trace_session_commits WHERE session_id = @sessionId)`,
+    )
+    .pluck(),
   dropWindow: db.prepare<[number]>("DELETE FROM trace_session_windows WHERE session_id = ?"),
 }));

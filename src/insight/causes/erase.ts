@@ -23,6 +23,10 @@ function* eraseEvidence(core: Core, sessionId: number): Generator<EraseStep> {
   };
 }
 
+/** Whether anything is known of a session's part in defects. */
+const hasEvidence = (core: Core, sessionId: number): boolean =>
+  eraseRows(core.store).hasEvidence.get({ sessionId }) === 1;
+
 /** Erases links of a repository's entries that are gone, a person's too: they repeat what the entry said. */
 function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generator<EraseStep> {
   const sql = eraseRows(core.store);
@@ -62,6 +66,7 @@ const hasLink = (core: Core, id: string | null): boolean => eraseRows(core.store
 export const causeErasure = {
   contestedBy,
   hasLink,
+  hasEvidence,
   eraseEvidence,
   eraseLinksOfGone,
   forgetNoted,

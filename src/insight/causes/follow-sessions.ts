@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { readSha } from "../../formats/edits.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { RowChange } from "../../platform/projections/projections.ts";
+import { besideRuns, type RowChange } from "../../platform/projections/projections.ts";
 import { commitNotes, readSessionSource, sessionSequence, sourceSpans } from "../../record/traces/traces.ts";
 import { type Edit, EVIDENCE_MEMBERS, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
@@ -53,9 +53,11 @@ export const sessionsNoted = (core: Core, after: number, upTo: number) =>
 
 /** What must change for what is known of these sessions to be what they and the notes say now. */
 export const evidenceAnew = (core: Core, teamId: string, externalIds: readonly string[]): AsyncGenerator<RowChange> =>
-  changesOfAll(
-    core,
-    externalIds.flatMap((externalId) => sessionsNamed(core, teamId, externalId)),
+  besideRuns(core, evidenceProjection, () =>
+    changesOfAll(
+      core,
+      externalIds.flatMap((externalId) => sessionsNamed(core, teamId, externalId)),
+    ),
   );
 
 async function* changesOfAll(core: Core, sessionIds: readonly number[]): AsyncGenerator<RowChange> {

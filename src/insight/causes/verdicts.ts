@@ -11,6 +11,7 @@ import { copyOf, linkRows } from "./link-rows.ts";
 import { type Link, readLink } from "./links.ts";
 import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
 import { makersOf } from "./signals.ts";
+import { storeLink } from "./store-link.ts";
 
 /** What people say of causes. It outranks what was computed, and stays when that is computed anew. */
 
@@ -110,7 +111,7 @@ export async function createLink(
     if (same) return same.id;
     const id = newId("lnk", core.clock, core.random);
     const now = core.clock.now();
-    sql.insert.run({
+    const isStored = storeLink(core, {
       ...copyOf(entry),
       id,
       teamId,
@@ -124,6 +125,7 @@ export async function createLink(
       createdAt: now,
       updatedAt: now,
     });
+    if (!isStored) return undefined;
     // Its word outranks what was computed of the same entry.
     countCaused(core, new Set(sql.ofEntry.all(entry.id).flatMap((link) => link.sessionId ?? [])));
     recordEvent(core, by, {
@@ -134,7 +136,7 @@ export async function createLink(
     });
     return id;
   });
-  return getLink(core, teamId, linkId) as Link;
+  return linkId === undefined ? "unknownSession" : (getLink(core, teamId, linkId) as Link);
 }
 
 /** A link of the team. @returns undefined when it has no such link */

@@ -4,7 +4,7 @@ import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { MAX_ERASED_ROWS, whileAny } from "../../kit/erase-steps.ts";
 import { inSlices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
+import { besideRuns, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
 import { brainSequence, currentBrains, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { ClassChanges } from "./class-changes.ts";
@@ -31,8 +31,10 @@ export const entriesProjection: Projection = {
  * when something of it was erased.
  */
 export async function* entriesAnew(core: Core, teamId: string, repoKey: string): AsyncGenerator<() => void> {
-  const current = currentBrains(core, teamId).find((brain) => brain.repoKey === repoKey);
-  yield* storeBrain(core, current ?? { teamId, repoKey, snapshotId: 0, files: [] });
+  yield* besideRuns(core, entriesProjection, () => {
+    const current = currentBrains(core, teamId).find((brain) => brain.repoKey === repoKey);
+    return storeBrain(core, current ?? { teamId, repoKey, snapshotId: 0, files: [] });
+  });
   yield* whileAny("entries", () => rows(core.store).dropGone.run(teamId, repoKey, MAX_ERASED_ROWS).changes);
 }
 

@@ -48,7 +48,7 @@ function saidOf(source: SessionSource, failedSteps: number): SaidRow {
   const lasted = startedAt !== null && endedAt !== null && endedAt >= startedAt;
   return {
     ...{ teamId, deviceId, externalId, repoKey, outcome, failedSteps, commits },
-    sessionId: source.exported === 2 ? null : id,
+    sessionId: id,
     branch: branch ?? "",
     agent: agent ?? "",
     model: model ?? "",

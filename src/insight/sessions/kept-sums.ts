@@ -1,7 +1,7 @@
 import { type Core, slot } from "../../core.ts";
 import { dayNumber } from "../../kit/clock.ts";
 import { KeptByDay } from "../../kit/kept-by-day.ts";
-import { placeOfSession } from "../../record/traces/traces.ts";
+import { placeOfSession, sessionTwins } from "../../record/traces/traces.ts";
 import type { SumRow } from "./list-rows.ts";
 import { NO_START, rows, type SaidRow, type SessionName } from "./rows.ts";
 
@@ -11,11 +11,13 @@ const MAX_SUMS = 10_000;
 /** Sums of the days on which sessions began, kept until something of a day changes; whatever changes a row says so. */
 export const keptSums = slot(() => new KeptByDay<SumRow>(MAX_SUMS, () => 1));
 
-/** Row change: keeps what a session's document says of it. */
+/** Row change: keeps what a session's document says of it. It may have gone since that was read, or have left the lists. */
 export function putSaid(core: Core, said: SaidRow): void {
+  const isListed = sessionTwins.isListed(core, said.sessionId);
+  if (isListed === undefined) return;
   noteChanged(core, said);
   const { teamId, deviceId, externalId } = said;
-  if (said.sessionId === null) {
+  if (!isListed) {
     rows(core.store).hide.run({ teamId, deviceId, externalId, noStart: NO_START });
     return;
   }

@@ -5,8 +5,7 @@ export interface SaidRow {
   readonly teamId: string;
   readonly deviceId: string;
   readonly externalId: string;
-  /** Null where it stands in no list: another device tells of it as a whole. */
-  readonly sessionId: number | null;
+  readonly sessionId: number;
   readonly repoKey: string;
   /** `""` for what nobody said. */
   readonly branch: string;

@@ -33,8 +33,14 @@ function* eraseSessionSpend(
   session: { readonly id: number; readonly teamId: string; readonly deviceId: string; readonly externalId: string },
 ): Generator<EraseStep> {
   yield* eraseReports(core, session);
-  // Cells may stay: telemetry may tell of the session under another repository, or under none.
-  yield* inSteps(nameCells(core, { ...session, branch: null, model: null, agent: null, userEmail: null }));
+  yield* inSteps(unnameCells(core, session));
+}
+
+/** Cells may stay: telemetry may tell of the session under another repository, or under none. */
+function* unnameCells(core: Core, session: Parameters<typeof eraseSessionSpend>[1]): Slices<void> {
+  // Where another erasure took it meanwhile, and it came again, its cells are those of the new one.
+  if (sessionState(core, session.teamId, session.id) === undefined) return;
+  yield* nameCells(core, { ...session, branch: null, model: null, agent: null, userEmail: null });
 }
 
 function* eraseReports(core: Core, session: { readonly id: number; readonly teamId: string }): Generator<EraseStep> {

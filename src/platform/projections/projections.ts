@@ -6,6 +6,7 @@
  * Not here: what is derived (spend, defects), or the deliveries that it is derived from (log).
  */
 export { inBatches, type RowChange } from "./batches.ts";
+export { besideRuns } from "./beside-runs.ts";
 export { eraseCauses, failures, recordFailure } from "./failures.ts";
 export { projectionMetrics } from "./figures.ts";
 export type { Batch, Projection } from "./projection.ts";

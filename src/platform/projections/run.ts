@@ -36,7 +36,8 @@ interface Standing {
   readonly part: number;
 }
 
-const standingOf = (core: Core, { name }: Projection): Standing =>
+/** Where it stands in the database. */
+export const standingOf = (core: Core, { name }: Projection): Standing =>
   rows(core.store).standing.get(name) ?? { checkpoint: 0, part: 0 };
 
 /** The number of the last row of its source that a projection has read; 0 before the first. */

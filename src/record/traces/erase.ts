@@ -81,31 +81,38 @@ function* looseLabels(core: Core, portion: Of): Generator<readonly { id: number 
   }
 }
 
-/**
- * Erases a session with its spans and labels.
- * @param derived erases what is made of it elsewhere; called first, and again where the session grew meanwhile
- * @param onUnnamed row changes for a session whose owner only this one named
- */
+/** What is made of a session elsewhere. */
+interface Derived {
+  /** Erases it; called first, and again where the session grew meanwhile, or something was made of it. */
+  erase(): EraseSteps;
+  /** Whether any of it is there: others may have stored what they read before. */
+  isLeft(): boolean;
+  /** Row changes for a session whose owner only this one named. */
+  onUnnamed(session: Twin): void;
+  /** Row changes for an exported session that only this one kept out of the lists. */
+  onListed(session: Twin): void;
+}
+
+/** Erases a session with its spans and labels. */
 async function* eraseSession(
   core: Core,
   session: ErasableSession,
   erasureId: string,
-  derived: () => EraseSteps,
-  onUnnamed: (session: Twin) => void,
+  derived: Derived,
 ): AsyncGenerator<EraseStep> {
   const grownBy = eraseRows(core.store).asItem.get(session.id)?.deliveryId;
-  yield* derived();
-  const isGone = yield* inFew(eraseRowsOf(core, session, grownBy, erasureId, onUnnamed));
-  if (!isGone) yield* eraseSession(core, session, erasureId, derived, onUnnamed);
+  yield* derived.erase();
+  const isGone = yield* inFew(eraseRowsOf(core, session, grownBy, erasureId, derived));
+  if (!isGone) yield* eraseSession(core, session, erasureId, derived);
 }
 
-/** @param grownBy the delivery that changed it last @returns whether it is gone; it is not where it grew since */
+/** @param grownBy the delivery that changed it last @returns whether it is gone; it is not where it grew since, or something was made of it */
 function* eraseRowsOf(
   core: Core,
   { id, deviceId, externalId }: ErasableSession,
   grownBy: number | undefined,
   erasureId: string,
-  onUnnamed: (session: Twin) => void,
+  derived: Derived,
 ): Generator<EraseStep, boolean> {
   const sql = eraseRows(core.store);
   let isGone = false;
@@ -123,12 +130,14 @@ function* eraseRowsOf(
   );
   yield () => {
     const own = sql.asItem.get(id);
-    isGone = own?.deliveryId === grownBy;
+    isGone = !own || (own.deliveryId === grownBy && !derived.isLeft());
     if (!own || !isGone) return { sessions: 0 };
     forget(core, [own], ({ document }) => sessionText(externalId, document));
     const named = sessionTwins.unnamedOf(core, id);
+    const listed = sessionTwins.isOnlyWhole(core, id) ? sessionTwins.exportedOf(core, id) : [];
     const sessions = sql.dropSession.run(id).changes;
-    for (const one of named) onUnnamed(one);
+    for (const one of named) derived.onUnnamed(one);
+    for (const one of listed) derived.onListed(one);
     const { deliveryId } = own;
     // Either nothing else is left of the delivery that changed it last, or something is.
     if (!isHeld(core, deliveryId)) deliveryErasure.markErased(core, deliveryId, erasureId);

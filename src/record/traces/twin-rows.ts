@@ -47,6 +47,8 @@ export const twinRows = statements((db, has) => ({
     `SELECT id, device_id AS deviceId, ended_at AS endedAt FROM trace_sessions
      WHERE team_id = ? AND external_id = ? AND exported = 0 ORDER BY id DESC LIMIT 20`,
   ),
+  // By primary key.
+  exported: db.prepare<[number], 0 | 1 | 2>("SELECT exported FROM trace_sessions WHERE id = ?").pluck(),
   // By primary key, and by trace_spans_by_session alone.
   sizeOf: db.prepare<[number], { spans: number; commits: number }>(
     `SELECT coalesce(json_array_length(document, '$.commits'), 0) AS commits,

@@ -22,6 +22,12 @@ const unnamedOf = (core: Core, id: number): Twin[] => twinRows(core.store).unnam
 /** Whether a telling as a whole is the only one that keeps the exported tellings out of the lists. */
 const isOnlyWhole = (core: Core, id: number): boolean => twinRows(core.store).otherWhole.get(id) === undefined;
 
+/** Whether a session stands in lists; undefined where there is none of that number. */
+const isListed = (core: Core, id: number): boolean | undefined => {
+  const exported = twinRows(core.store).exported.get(id);
+  return exported === undefined ? undefined : exported < 2;
+};
+
 /** Some sessions without those that stand in no list, because another device tells of them as a whole. */
 function listed<One>(core: Core, some: readonly One[], idOf: (one: One) => number): One[] {
   if (some.length === 0) return [];
@@ -33,4 +39,13 @@ function listed<One>(core: Core, some: readonly One[], idOf: (one: One) => numbe
 const unlistedMakers = (core: Core, teamId: string, repoKey: string | null): UnlistedCount[] =>
   twinRows(core.store).unlistedMakers.all({ teamId, repoKey });
 
-export const sessionTwins = { exportedOf, wholeOf, othersWhole, unnamedOf, isOnlyWhole, listed, unlistedMakers };
+export const sessionTwins = {
+  exportedOf,
+  wholeOf,
+  othersWhole,
+  unnamedOf,
+  isOnlyWhole,
+  isListed,
+  listed,
+  unlistedMakers,
+};

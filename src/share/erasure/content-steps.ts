@@ -169,7 +169,7 @@ function onceFor(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-function eraseSession(
+async function* eraseSession(
   core: Core,
   session: Session,
   erasureId: string,
@@ -177,14 +177,23 @@ function eraseSession(
   isKept: Kept,
   derive: () => Promise<void>,
 ): AsyncGenerator<EraseStep> {
-  const derived = async function* (): AsyncGenerator<EraseStep> {
-    await derive();
-    yield* derivedOf(core, session, erasureId, spend, isKept);
-  };
-  return traceErasure.eraseSession(core, session, erasureId, derived, (unnamed) => {
-    sessionErasure.putUser(core, unnamed);
-    if (spend !== "stays") spendErasure.putUser(core, session.teamId, unnamed);
+  const listed: number[] = [];
+  yield* traceErasure.eraseSession(core, session, erasureId, {
+    async *erase() {
+      await derive();
+      yield* derivedOf(core, session, erasureId, spend, isKept);
+    },
+    isLeft: () => causeErasure.hasEvidence(core, session.id) || sessionErasure.hasSession(core, session.id),
+    onUnnamed(unnamed) {
+      sessionErasure.putUser(core, unnamed);
+      if (spend !== "stays") spendErasure.putUser(core, session.teamId, unnamed);
+    },
+    onListed({ id }) {
+      sessionErasure.keepSession(core, id);
+      listed.push(id);
+    },
   });
+  for (const id of listed) yield* sessionErasure.countFailed(core, id);
 }
 
 type Spend = "goes" | "stays";

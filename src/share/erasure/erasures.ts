@@ -126,10 +126,12 @@ export async function carryOut(
   steps: Steps = unwatched,
 ): Promise<Counts> {
   const { id } = erasure;
+  const before = rows(core.store).erasure.get(id)?.completedAt ?? null;
   await inSteps(core, id, stepsOf(core, erasure), onStep);
   const counts = await core.store.write(() => {
-    rows(core.store).complete.run({ id, at: core.clock.now() });
     const went = countsOf(core, id);
+    // A server that started meanwhile carried it out, too.
+    if (rows(core.store).complete.run({ id, at: core.clock.now(), before }).changes === 0) return went;
     recordErasure(core, SYSTEM, "erasure.completed", { ...recorded(erasure), counts: went });
     notifyDone(core, erasure);
     return went;

@@ -92,7 +92,7 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   await inSteps(core, id, stepsOf(core, teamId, retention, { now, erasureId: id }), undefined, onFirst);
   const counts = await core.store.write(() => {
     const went = countsOf(core, id);
-    sql.complete.run({ id, at: core.clock.now() });
+    sql.complete.run({ id, at: core.clock.now(), before: null });
     if (Object.keys(went).length > 0) recordErasure(core, SYSTEM, "retention.run", { ...run, counts: went });
     return went;
   });

@@ -5,10 +5,13 @@ import type { Job } from "../../platform/jobs/jobs.ts";
 import { cutShort, unlessCutShort } from "./cut-short.ts";
 import { carryOut, readOpen } from "./erasures.ts";
 import type { Erasure } from "./journal.ts";
+import { rows } from "./rows.ts";
 
 /** Going on with what is on record and not done. Holds do not keep what was erased before. */
 
 async function goOn(core: Core, erasure: Erasure): Promise<void> {
+  // The process that took it may go on with it, too, and be done by now.
+  if (rows(core.store).erasure.get(erasure.id)?.completedAt !== null) return;
   const named = { id: erasure.id, kind: erasure.target.kind };
   core.log.info("erasure_goes_on", named);
   await carryOut(core, erasure);

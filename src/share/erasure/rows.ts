@@ -33,9 +33,10 @@ export const rows = statements((db) => ({
   setCounts: db.prepare<[string, string]>("UPDATE erasures SET counts = ? WHERE id = ?"),
   // How many rows this connection ever changed.
   changes: db.prepare<[], number>("SELECT total_changes()").pluck(),
-  // Where nothing went, nothing is left.
-  complete: db.prepare<[{ id: string; at: number }]>(
-    "UPDATE erasures SET completed_at = @at, reclaimed_at = iif(counts = '{}', @at, NULL) WHERE id = @id",
+  // Where nothing went, nothing is left. `before` is when it was done before; another process may have done it since.
+  complete: db.prepare<[{ id: string; at: number; before: number | null }]>(
+    `UPDATE erasures SET completed_at = @at, reclaimed_at = iif(counts = '{}', @at, NULL)
+     WHERE id = @id AND completed_at IS @before`,
   ),
   // By erasures_unreclaimed.
   unreclaimed: db.prepare<[], { id: string; completedAt: number }>(

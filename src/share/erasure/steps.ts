@@ -52,7 +52,8 @@ const NAMING = new Set(["device.renamed"]);
 /** Everything that an erasure takes, in steps that can be made again. */
 export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<EraseStep> {
   const { id, target } = erasure;
-  const portions = await portionsOf(core, target, extentOf(core, erasure), id);
+  const find = () => portionsOf(core, target, extentOf(core, erasure), id);
+  const portions = await find();
   const erased = { id, kind: target.kind };
   switch (target.kind) {
     case "session":
@@ -87,7 +88,8 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       yield* inFew(endBindings(core, devicesOf(core, target)));
       // Before what their own machines exported, which may be all that says that a session is theirs.
       yield* eraseNamed(core, target, id);
-      yield* eraseContent(core, portions);
+      // Found only now: a machine may have been connected before their account was closed.
+      yield* eraseContent(core, await find());
       if (person) yield* spendErasure.eraseUser(core, addressesOf(core, person));
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
