@@ -1,3 +1,4 @@
+import { getHeapStatistics } from "node:v8";
 import { type Core, slot } from "../../core.ts";
 import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { sections } from "../../kit/markdown.ts";
@@ -8,11 +9,16 @@ import { readBlob } from "./follow.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 import { type Ranked, WordIndex } from "./word-index.ts";
 
-/** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
-const MAX_TEXT = 64 * 1024 * 1024;
 /**
- * The same of one team's index, which takes some 400 MB then. What comes beyond is not found: the keys of repositories are free, so that
- * one device can send more than any memory holds.
+ * Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. A unit takes three bytes of the
+ * heap, seven where each word is a letter of two bytes, and a machine with little memory has a small heap.
+ */
+const MAX_TEXT = Math.min(64 * 1024 * 1024, getHeapStatistics().heap_size_limit / 32);
+/** What a section, or a file, takes besides: as much as so much text. Its text may be none. */
+const BESIDE_TEXT = 64;
+/**
+ * The same of one team's index. What comes beyond is not found: the keys of repositories are free, so that one device can send more than any
+ * memory holds.
  */
 const MAX_TEXT_OF_TEAM = 2 * MAX_TEXT;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
@@ -115,6 +121,7 @@ class TeamIndex {
           await yieldNow();
         }
         repo.files.set(path, { blobId, documents });
+        this.textChars += BESIDE_TEXT;
       }
       repo.snapshotId = snapshotId;
       this.#repos.set(repoKey, repo);
@@ -130,7 +137,7 @@ class TeamIndex {
   #add(document: Document): number {
     const id = this.#words.add(textsOf(document));
     this.documents.set(id, document);
-    this.textChars += document.text.length;
+    this.textChars += document.text.length + BESIDE_TEXT;
     return id;
   }
 
@@ -141,9 +148,9 @@ class TeamIndex {
         const document = this.documents.get(id) as Document;
         gone.set(id, textsOf(document));
         this.documents.delete(id);
-        this.textChars -= document.text.length;
+        this.textChars -= document.text.length + BESIDE_TEXT;
       }
-      files.delete(path);
+      if (files.delete(path)) this.textChars -= BESIDE_TEXT;
     }
     yield* this.#words.remove(gone);
   }

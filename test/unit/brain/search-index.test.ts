@@ -26,3 +26,21 @@ it("holds so much text of a team and no more, however many repositories it names
   expect(await found(own)).toEqual(["a", "b", "d"]);
   expect(t.log.filter((line) => line.includes("search_index_full"))).toHaveLength(1);
 });
+
+const HEADINGS = [{ path: "a.md", content: "# a\n".repeat(20) }];
+const EMPTY = Array.from({ length: 20 }, (_, i) => ({ path: `${i}.md`, content: "" }));
+
+it.each([
+  ["headings", HEADINGS],
+  ["files", EMPTY],
+])("counts what %s take besides their text, which may be none", async (_, first) => {
+  const t = await startInstance();
+  const { token, team } = await t.device();
+  await teamIndex(t.instance.core, team.id, 1_000);
+  for (const [repoKey, files] of Object.entries({ a: first, b: [{ path: "b.md", content: "# b" }] }))
+    expect(await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey, files } })).toMatchObject({
+      status: 200,
+    });
+  const { body } = await t.get("/api/brain/search?q=b", { token });
+  expect([body.hits, t.log.filter((line) => line.includes("search_index_full")).length]).toEqual([[], 1]);
+});
