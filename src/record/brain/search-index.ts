@@ -10,17 +10,19 @@ import { type ManifestEntries, rows } from "./rows.ts";
 import { type Ranked, WordIndex } from "./word-index.ts";
 
 /**
- * Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. A unit takes three bytes of the
- * heap, seven where each word is a letter of two bytes, and a machine with little memory has a small heap.
+ * A unit of UTF-16 takes three bytes of the heap when it is indexed, seven where each word is a letter of two bytes. A machine with little
+ * memory has a small heap.
  */
-const MAX_TEXT = Math.min(64 * 1024 * 1024, getHeapStatistics().heap_size_limit / 32);
-/** What a section, or a file, takes besides: as much as so much text. Its text may be none. */
-const BESIDE_TEXT = 64;
+const HEAP = getHeapStatistics().heap_size_limit;
+/** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
+const MAX_TEXT = Math.min(64 * 1024 * 1024, HEAP / 32);
 /**
  * The same of one team's index. What comes beyond is not found: the keys of repositories are free, so that one device can send more than any
  * memory holds.
  */
-const MAX_TEXT_OF_TEAM = 2 * MAX_TEXT;
+const MAX_TEXT_OF_TEAM = HEAP / 16;
+/** What a section, or a file, takes besides: as much as so much text. Its text may be none. */
+const BESIDE_TEXT = 64;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
 const PART_CHARS = 4_000;
 
@@ -214,14 +216,20 @@ export async function teamIndex(core: Core, teamId: string, mostChars = MAX_TEXT
   // Re-inserting keeps the map in order of last use.
   all.delete(teamId);
   all.set(teamId, index);
+  letGo(all, teamId);
   await index.update(core, teamId);
-  let chars = [...all.values()].reduce((sum, { textChars }) => sum + textChars, 0);
+  letGo(all, teamId);
+  return index;
+}
+
+/** Lets go of the indexes that were not searched for longest, but for one, while all together hold too much. */
+function letGo(all: Map<string, TeamIndex>, but: string): void {
+  let chars = all.values().reduce((sum, { textChars }) => sum + textChars, 0);
   for (const [id, { textChars }] of all) {
-    if (chars <= MAX_TEXT || id === teamId) break;
+    if (chars <= MAX_TEXT || id === but) break;
     chars -= textChars;
     all.delete(id);
   }
-  return index;
 }
 
 /** Brings a team's index up to date in the background if it is in use. */
