@@ -14,10 +14,8 @@ it("lists the jobs that fail, beside a running server, and changes nothing", asy
   expect([await list(t.directory), JSON.parse(await list(t.directory, "--json"))]).toEqual(["", []]);
   const tries = await leaveFailing(t.instance.core);
   const before = t.rows("SELECT * FROM job_failures");
-  expect(JSON.parse(await list(t.directory, "--json"))).toEqual([
-    { job: "test.interval", tries, lastError: `Error: ${CAUSE}` },
-  ]);
+  expect(JSON.parse(await list(t.directory, "--json"))).toEqual([{ job: "test.interval", tries, lastError: CAUSE }]);
   // For people: a job a line, and nothing in it that would act on their terminal.
-  expect(await list(t.directory)).toBe(`test.interval\t${tries}\tError: <b>no route</b>?[31m\n`);
+  expect(await list(t.directory)).toBe(`test.interval\t${tries}\t<b>no route</b>?[31m\n`);
   expect(t.rows("SELECT * FROM job_failures")).toEqual(before);
 });
