@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Core } from "../../core.ts";
 import type { Projection } from "./projection.ts";
 import { rows } from "./rows.ts";
-import { standingOf } from "./run.ts";
+import { standingOf, standsAt } from "./standing.ts";
 
 /**
  * Row changes to what a projection stores that follow from no row of its source. Like the parts of a batch, each is claimed, so that neither
@@ -20,7 +19,7 @@ export async function* besideRuns(
     let standing = standingOf(core, projection);
     for await (const change of changesOf()) {
       yield () => {
-        isDone = isDeepStrictEqual(standingOf(core, projection), standing);
+        isDone = standsAt(core, projection, standing);
         if (!isDone) return;
         change();
         standing = { ...standing, part: standing.part + 1 };

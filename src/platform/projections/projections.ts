@@ -10,14 +10,6 @@ export { besideRuns } from "./beside-runs.ts";
 export { eraseCauses, failures, recordFailure } from "./failures.ts";
 export { projectionMetrics } from "./figures.ts";
 export type { Batch, Projection } from "./projection.ts";
-export {
-  areCaughtUp,
-  catchUp,
-  checkpointOf,
-  forgetProjections,
-  lagOf,
-  passOver,
-  restartProjections,
-  runProjections,
-} from "./run.ts";
+export { catchUp, lagOf, runProjections } from "./run.ts";
+export { areCaughtUp, checkpointOf, forgetProjections, passOver, restartProjections } from "./standing.ts";
 export { Behind, refreshWithin, requireCaughtUp, stillReading } from "./wait.ts";

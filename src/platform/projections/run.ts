@@ -1,5 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
 import { within } from "../../kit/within.ts";
@@ -9,6 +8,7 @@ import { recordFailure } from "./failures.ts";
 import { giveWay } from "./precedence.ts";
 import type { Batch, Projection } from "./projection.ts";
 import { rows } from "./rows.ts";
+import { type Standing, standingOf, standsAt } from "./standing.ts";
 
 /** Another process stored the same batch in the meantime: the changes are undone. */
 class ConcurrentAdvance extends Error {}
@@ -29,34 +29,6 @@ export function lagOf(core: Core): number {
   const { behindSince } = work(core);
   return behindSince === undefined ? 0 : core.clock.monotonic() - behindSince;
 }
-
-/** Where a projection stands: the last row of its source that it read, and how many parts of the next batch are stored. */
-interface Standing {
-  readonly checkpoint: number;
-  readonly part: number;
-}
-
-/** Where it stands in the database. */
-export const standingOf = (core: Core, { name }: Projection): Standing =>
-  rows(core.store).standing.get(name) ?? { checkpoint: 0, part: 0 };
-
-/** The number of the last row of its source that a projection has read; 0 before the first. */
-export const checkpointOf = (core: Core, projection: Projection): number => standingOf(core, projection).checkpoint;
-
-/**
- * Forgets projections that a newer program no longer has, so that their tables can be emptied. Call inside a transaction.
- * @returns whether there were any
- */
-export const forgetProjections = (core: Core, names: readonly string[]): boolean =>
-  names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
-
-/**
- * Lets projections read their sources from the beginning, because their tables were emptied. Call inside the transaction that empties them;
- * a batch that is applied in it must store nothing and return "more".
- * @returns whether any had read something
- */
-export const restartProjections = (core: Core, names: readonly string[]): boolean =>
-  names.filter((name) => rows(core.store).restart.run(name).changes > 0).length > 0;
 
 /**
  * Brings a projection up to what its source held when this was called. Calls at the same time share the work.
@@ -172,7 +144,7 @@ async function advance(core: Core, projection: Projection, from: Standing, batch
     core.store.write(() => {
       const sql = rows(core.store);
       if (sql.start.run(name).changes > 0) sql.forget.run(name);
-      if (!isDeepStrictEqual(standingOf(core, projection), { checkpoint, part })) throw new ConcurrentAdvance();
+      if (!standsAt(core, projection, { checkpoint, part })) throw new ConcurrentAdvance();
       const isDone = change() !== "more";
       sql.stand.run({ name, checkpoint: isDone ? to : checkpoint, part: isDone ? 0 : part + 1 });
       return isDone;
@@ -226,18 +198,6 @@ async function skipPoison(core: Core, projection: Projection, checkpoint: number
     throw second;
   }
   core.log.error("projection_skipped_poison", { projection: name, checkpoint: to, cause: causeText(error) });
-}
-
-/** Whether projections have read all that their sources hold; one look, inside a transaction. */
-export const areCaughtUp = (core: Core, projections: readonly Projection[]): boolean =>
-  projections.every((projection) => projection.skip?.(core, checkpointOf(core, projection)) === undefined);
-
-/**
- * Row change: moves projections past all that their sources hold. For rows that were brought together with what follows from them. Call in
- * the transaction that stores both, after making sure that nothing else waited to be read.
- */
-export function passOver(core: Core, projections: readonly Projection[]): void {
-  for (const { name, newest } of projections) rows(core.store).pass.run({ name, checkpoint: newest?.(core) ?? 0 });
 }
 
 const LOOK_EVERY_MS = 250;
