@@ -8,8 +8,8 @@ import {
   planConnect,
 } from "../../capture/capture.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { agentNames, partsOf, withCapture, withJson } from "./agent-context.ts";
-import { passLine, planLines, troubleLine } from "./agent-texts.ts";
+import { agentNames, noteTrouble, partsOf, withCapture, withJson } from "./agent-context.ts";
+import { passLine, planLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, dollars, type Output } from "./output.ts";
 import { duration } from "./values.ts";
@@ -65,8 +65,7 @@ async function connect(capture: Capture, output: Output, plan: ConnectPlan, { ye
   );
   for (const problem of problems) output.note(problem);
   const { teamId, teamName, deviceId } = credentials;
-  const trouble = output.json ? "" : troubleLine(pass);
-  if (trouble !== "") output.note(trouble);
+  noteTrouble(output, pass);
   const agents = found.map((one) => one.agent);
   const sessions = `${url}/sessions`;
   output.result(

@@ -1,12 +1,13 @@
 import { setGlobalProxyFromEnv } from "node:http";
 import { homedir, userInfo } from "node:os";
 import type { Command } from "commander";
-import { type Capture, type CaptureParts, openCapture } from "../../capture/capture.ts";
+import { type Capture, type CaptureParts, openCapture, type PassResult } from "../../capture/capture.ts";
 import { AGENTS } from "../../formats/agents/agents.ts";
 import { DAY_MS, systemClock } from "../../kit/clock.ts";
 import { keepHeapSmall } from "../../kit/heap.ts";
 import { processLog } from "../../kit/log.ts";
 import { fail, invalid } from "../../kit/problem.ts";
+import { troubleLine } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
 import { oneOf } from "./values.ts";
@@ -69,4 +70,10 @@ export async function withCapture(
   } finally {
     capture.close();
   }
+}
+
+/** Says beside the result what a pass could not do; with `--json` it stands in the result. */
+export function noteTrouble(output: Output, result: PassResult | undefined): void {
+  const trouble = output.json ? "" : troubleLine(result);
+  if (trouble !== "") output.note(trouble);
 }

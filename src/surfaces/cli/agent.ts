@@ -4,7 +4,6 @@ import {
   examine,
   importTranscripts,
   managedFiles,
-  type PassResult,
   readStatus,
   recording,
   ring,
@@ -19,7 +18,16 @@ import { giveWay } from "../../kit/priority.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
-import { agentName, agentNames, DEFAULT_SINCE_MS, partsOf, settleIn, withCapture, withJson } from "./agent-context.ts";
+import {
+  agentName,
+  agentNames,
+  DEFAULT_SINCE_MS,
+  noteTrouble,
+  partsOf,
+  settleIn,
+  withCapture,
+  withJson,
+} from "./agent-context.ts";
 import { receiptsCommand } from "./agent-receipts.ts";
 import { checkLines, importLines, passLine, scanLines, statusLines, troubleLine } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
@@ -68,12 +76,6 @@ function runCommand(agent: Command, cli: Cli): void {
         noteTrouble(output, result);
       });
     });
-}
-
-/** Says beside the result what a pass could not do; with `--json` it stands in the result. */
-function noteTrouble(output: Output, result: PassResult | undefined): void {
-  const trouble = output.json ? "" : troubleLine(result);
-  if (trouble !== "") output.note(trouble);
 }
 
 async function watchUntilStopped(capture: Capture, output: Output): Promise<void> {
