@@ -39,6 +39,8 @@ export function retentionCommands(program: Command, cli: Cli): void {
         const { id: teamId, name } = teamNamed(core, caller, options.team);
         const changed = await setRetention(core, teamId, kind, kept, caller.by);
         output.result({ teamId, kind, days: options.days, changed }, () => `${name}: ${kind} ${daysText(kept)}`);
+        if (changed && kept !== null)
+          output.note("What is older is removed for good, by the next night (UTC); the first time within a minute.");
         if (kept !== null && kept < ADVISED_DAYS)
           output.note(
             `Fewer than ${ADVISED_DAYS} days (six months) is less than what auditors of AI systems mostly ask for.`,
