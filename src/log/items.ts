@@ -94,18 +94,9 @@ export function proveDelivery(
   deliveryId: number,
   texts: ReadonlyMap<number, string | Uint8Array>,
   chosen: readonly number[],
-): ProvedDelivery | undefined {
+): { readonly leaf: string; readonly items: readonly ItemProof[] | undefined } | undefined {
   const row = rows(core.store).whole.get(deliveryId);
-  if (!row) return undefined;
-  const { teamId, deviceId } = row;
-  return { teamId, deviceId, leaf: leafTextOf(row), items: proveItems(core, row, texts, chosen) };
-}
-
-interface ProvedDelivery {
-  readonly teamId: string;
-  readonly deviceId: string;
-  readonly leaf: string;
-  readonly items: readonly ItemProof[] | undefined;
+  return row && { leaf: leafTextOf(row), items: proveItems(core, row, texts, chosen) };
 }
 
 function proveItems(

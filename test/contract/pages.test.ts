@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import { removeMember } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { setSecondFactorDemanded } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { csrfToken } from "../../src/platform/http/cookies.ts";
 import { makeAccount } from "../support/accounts.ts";
@@ -94,6 +96,25 @@ it("opens no page to a role below the one it is for", async () => {
     }
   expect(tried).toBeGreaterThan(50);
   expect(stored(t)).toBe(before);
+});
+
+it("lets nobody join a team before the second factor that another of their teams demands", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [team, other] = [await t.team(), await t.team()];
+  const as = await somebody(t, team, "member");
+  await setSecondFactorDemanded(core, team.id, true, COMMAND_LINE);
+  const { path } = await createInvitation(core, { teamId: other.id, role: "owner", email: null }, COMMAND_LINE);
+  const before = stored(t);
+  const form = { token: path.split("#")[1] as string, _csrf: as.csrf };
+  const refused = await ask(t, "POST", "/invitation", { as, form });
+  expect([refused.status, refused.headers.get("location")]).toEqual([303, "/account/second-factor"]);
+  expect(stored(t)).toBe(before);
+  await setSecondFactorDemanded(core, team.id, false, COMMAND_LINE);
+  // Sent at once again, it would count as a double click.
+  const anew = { ...form, _csrf: csrfToken(as.token, team.id) };
+  expect((await ask(t, "POST", "/invitation", { as, form: anew })).headers.get("location")).toBe("/overview");
+  expect(t.rows("SELECT role FROM memberships WHERE team_id = ?", other.id)).toEqual([{ role: "owner" }]);
 });
 
 it("takes no form without its token or from another site", async () => {

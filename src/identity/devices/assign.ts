@@ -63,7 +63,8 @@ export function assignDevice(
     if (person === undefined)
       fail(
         conflict,
-        `${findUser(core, idOrEmail as string)?.email ?? "This person"} is not in ${getTeam(core, device.teamId).name}, the device's team: invite them there first, or choose somebody who is in it.`,
+        // Not by name: whether somebody has an account elsewhere is not told.
+        `This person is not in ${getTeam(core, device.teamId).name}, the device's team: invite them there first, or choose somebody who is in it.`,
       );
     if (device.personId === (person?.id ?? null)) return false;
     const from = peopleOf(core, [device]).get(device.personId)?.email ?? null;

@@ -41,7 +41,8 @@ export const rows = statements((db) => ({
     "DELETE FROM saved_views WHERE id IN (SELECT id FROM saved_views WHERE user_id = ? LIMIT ?)",
   ),
   // A walk of the table, which is short.
-  eraseNaming: db.prepare<[string, number]>(
-    "DELETE FROM saved_views WHERE id IN (SELECT id FROM saved_views WHERE instr('&' || query || '&', ?) LIMIT ?)",
+  eraseNaming: db.prepare<[{ named: string; teams: string | null; limit: number }]>(
+    `DELETE FROM saved_views WHERE id IN (SELECT id FROM saved_views WHERE instr('&' || query || '&', @named)
+       AND (@teams IS NULL OR team_id IN (SELECT value FROM json_each(@teams))) LIMIT @limit)`,
   ),
 }));

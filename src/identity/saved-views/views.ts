@@ -118,9 +118,16 @@ export function deleteView(
 /** Row change: erases a person's views, shared ones too. @returns how many went */
 const eraseOf = (core: Core, userId: string): number => rows(core.store).eraseOf.run(userId, MAX_ERASED_ROWS).changes;
 
-/** Row change: erases views that name something, e.g. a repository. @returns how many went */
-const eraseNaming = (core: Core, name: string, value: string): number =>
-  rows(core.store).eraseNaming.run(`&${new URLSearchParams({ [name]: value })}&`, MAX_ERASED_ROWS).changes;
+/**
+ * Row change: erases views that name something, e.g. a repository.
+ * @param teamIds whose; all without it
+ * @returns how many went
+ */
+function eraseNaming(core: Core, name: string, value: string, teamIds: readonly string[] | null = null): number {
+  const named = `&${new URLSearchParams({ [name]: value })}&`;
+  const teams = teamIds && JSON.stringify(teamIds);
+  return rows(core.store).eraseNaming.run({ named, teams, limit: MAX_ERASED_ROWS }).changes;
+}
 
 /** Erasing saved views. */
 export const viewErasure = { eraseOf, eraseNaming };

@@ -61,7 +61,7 @@ export function sameApp(core: Core, userId: string, issuer: string, sealed: stri
 }
 
 /**
- * Adds an authenticator app by its first code.
+ * Adds an authenticator app by its first code. A person's first second factor ends all of their other sign-ins.
  * @param sessionId the sign-in in which it is done, which counts as one with a second factor from then on
  * @returns recovery codes, shown once, where there were none
  * @throws Problem
@@ -101,7 +101,7 @@ export const credentialIds = (core: Core, userId: string): string[] =>
     .ofUser.all(userId)
     .flatMap(({ credentialId }) => (credentialId === null ? [] : [credentialId.toString("base64url")]));
 
-/** Adds a passkey. @returns recovery codes, shown once, where there were none @throws Problem */
+/** Adds a passkey, as `addApp` adds an app. @returns recovery codes, shown once, where there were none @throws Problem */
 export function addPasskey(
   core: Core,
   userId: string,
@@ -152,7 +152,10 @@ function add(
       detail: { kind: factor.kind },
     });
     markSecondFactor(core, sessionId);
-    return before.length === 0 ? storeCodes(core, userId) : [];
+    if (before.length > 0) return [];
+    // A sign-in with the password alone could add a factor of its own by that password, and be taken for one that proved it.
+    endSessionsOf(core, userId, sessionId);
+    return storeCodes(core, userId);
   });
 }
 

@@ -50,14 +50,20 @@ function digestOfBlob(core: Core, blob: Blob): Buffer {
   return content === "" ? withheldDigest(blob.withheldSha256, blob.bytes) : Buffer.alloc(0);
 }
 
-/** The texts of a snapshot's items by their places, and its delivery; undefined where there is no such snapshot. */
+/**
+ * The delivery of a snapshot; and when called its items by their places, all of them its own. Undefined where there is no such snapshot.
+ */
 export function snapshotItems(
   core: Core,
   id: number,
-): { readonly deliveryId: number; readonly texts: Map<number, string> } | undefined {
+): { readonly deliveryId: number; items(): { own: readonly number[]; texts: Map<number, string> } } | undefined {
   const snapshot = rows(core.store).storedSnapshot.get(id);
   if (!snapshot) return undefined;
   const { deliveryId, version, accepted } = snapshot;
-  const texts = snapshotTexts(fileReader(core)(snapshot) ?? [], version, accepted === 1);
-  return { deliveryId, texts: new Map(texts.map((text, i) => [i + 1, text])) };
+  const items = () => {
+    const list = snapshotTexts(fileReader(core)(snapshot) ?? [], version, accepted === 1);
+    const texts = new Map(list.map((text, i) => [i + 1, text]));
+    return { own: [...texts.keys()], texts };
+  };
+  return { deliveryId, items };
 }

@@ -7,15 +7,20 @@ import { readSegment } from "./segments.ts";
 
 /**
  * Where an entry stands among the items of its delivery.
- * @returns its delivery, which item of that it is, and the texts of all items by their places; undefined where there is no such entry
+ * @returns its delivery; and when called which item of that it is, and the texts of all items by their places. Undefined where there is no
+ *   such entry
  */
 export function itemsAround(
   core: Core,
   id: number,
-): { readonly deliveryId: number; readonly item: number; readonly texts: Map<number, Buffer> } | undefined {
-  const sql = segmentRows(core.store);
-  const own = sql.factsFrom.get(id);
+): { readonly deliveryId: number; items(): { own: readonly number[]; texts: Map<number, Buffer> } } | undefined {
+  const own = segmentRows(core.store).factsFrom.get(id);
   if (!own || id >= own.firstId + own.entries) return undefined;
+  return { deliveryId: own.deliveryId, items: () => itemsBeside(core, id, own) };
+}
+
+function itemsBeside(core: Core, id: number, own: SegmentFacts) {
+  const sql = segmentRows(core.store);
   const { deliveryId } = own;
   const first = firstOfDelivery(core, own);
   const texts = new Map<number, Buffer>();
@@ -23,7 +28,7 @@ export function itemsAround(
     for (const [i, text] of textsIn(readSegment(core, sql.segment.get(at.firstId) as SegmentRow)).entries())
       if (!isErasedText(text)) texts.set(at.firstId - first + i + 1, text);
   for (const [item, text] of conflictTexts(core, own.streamId, deliveryId)) texts.set(item, text);
-  return { deliveryId, item: id - first + 1, texts };
+  return { own: [id - first + 1], texts };
 }
 
 const conflictTexts = (core: Core, streamId: number, deliveryId: number): (readonly [number, Buffer])[] =>

@@ -5,21 +5,23 @@ import { rows } from "./rows.ts";
 
 /**
  * Where a session, as it is held, stands among the items of the delivery that changed it last.
- * @returns that delivery, the items that are the session's, its own first (none where nothing changed it since deliveries have
- *   items), and the texts of all; undefined where there is no such session
+ * @returns that delivery; and when called the items that are the session's, its own first (none where nothing changed it since deliveries
+ *   have items), and the texts of all. Undefined where there is no such session
  */
 export function itemsOfSession(
   core: Core,
   id: number,
-): { readonly deliveryId: number; readonly own: readonly number[]; readonly texts: Map<number, string> } | undefined {
-  const sql = rows(core.store);
-  const session = sql.lastOf.get(id);
+): { readonly deliveryId: number; items(): { own: readonly number[]; texts: Map<number, string> } } | undefined {
+  const session = rows(core.store).lastOf.get(id);
   if (!session) return undefined;
   const { deliveryId, externalId, item } = session;
-  if (item === null) return { deliveryId, own: [], texts: new Map() };
-  const items = [...itemsOfDelivery(core, deliveryId)];
-  const own = [item, ...items.filter(({ spanOf }) => spanOf === externalId).map((span) => span.item)];
-  return { deliveryId, own, texts: new Map(items.map((one) => [one.item, one.text])) };
+  const items = () => {
+    if (item === null) return { own: [], texts: new Map<number, string>() };
+    const brought = [...itemsOfDelivery(core, deliveryId)];
+    const own = [item, ...brought.filter(({ spanOf }) => spanOf === externalId).map((span) => span.item)];
+    return { own, texts: new Map(brought.map((one) => [one.item, one.text])) };
+  };
+  return { deliveryId, items };
 }
 
 /** A session, span or label that a delivery brought. */

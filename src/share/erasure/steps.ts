@@ -71,7 +71,7 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
     case "repo":
       yield* eraseContent(core, portions);
       yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "repo", target.repoKey, target.teamIds));
-      yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "repo", target.repoKey));
+      yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "repo", target.repoKey, target.teamIds));
       yield* eraseNames(core, forgottenOf(core, target, [], undefined), erased);
       return;
     case "device":

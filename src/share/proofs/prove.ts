@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { itemUnder, saltOf } from "../../kit/items.ts";
 import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type ProofBundle, writeBundle } from "../../kit/transparency/bundle.ts";
-import { proveDelivery } from "../../log/log.ts";
+import { findDelivery, proveDelivery } from "../../log/log.ts";
 import { eventLeafText, eventOfLeaf, eventText } from "../../platform/audit/audit.ts";
 import { proveLeaf } from "../../platform/transparency/transparency.ts";
 import { snapshotItems } from "../../record/brain/brain.ts";
@@ -13,28 +13,19 @@ import { itemsOfSession } from "../../record/traces/traces.ts";
 export const PROVABLE = ["entry", "snapshot", "session", "event", "delivery"] as const;
 export type Provable = (typeof PROVABLE)[number];
 
-/** Texts of a delivery's items, and which of them are asked for. */
+/** The delivery of what is to be proved, and its items, unless the leaf alone is meant. */
 interface Found {
   readonly deliveryId: number;
-  readonly texts: ReadonlyMap<number, string | Uint8Array>;
-  readonly chosen: readonly number[];
+  /** Reads the texts of the delivery's items, and which of them are what is proved. */
+  items?(): { readonly own: readonly number[]; readonly texts: ReadonlyMap<number, string | Uint8Array> };
 }
 
 /** How each is found by its number. */
 const FINDERS: Readonly<Record<Exclude<Provable, "event">, (core: Core, id: number) => Found | undefined>> = {
-  entry(core, id) {
-    const found = itemsAround(core, id);
-    return found && { ...found, chosen: [0, found.item] };
-  },
-  snapshot(core, id) {
-    const found = snapshotItems(core, id);
-    return found && { ...found, chosen: [0, ...found.texts.keys()] };
-  },
-  session(core, id) {
-    const found = itemsOfSession(core, id);
-    return found && { ...found, chosen: [0, ...found.own] };
-  },
-  delivery: (_core, deliveryId) => ({ deliveryId, texts: new Map(), chosen: [] }),
+  entry: itemsAround,
+  snapshot: snapshotItems,
+  session: itemsOfSession,
+  delivery: (_core, deliveryId) => ({ deliveryId }),
 };
 
 /** What of a team is shown: a proof holds what it proves. */
@@ -68,21 +59,25 @@ function deliveryBundle(
   id: number,
   { ofDevice }: Shown,
 ): ProofBundle {
+  const missing = `There is no ${kind} ${id}.`;
   const found = FINDERS[kind](core, id);
-  const delivery = found && proveDelivery(core, found.deliveryId, found.texts, found.chosen);
+  const delivery = found && findDelivery(core, found.deliveryId);
   const isOthers =
     delivery &&
     ((teamId !== null && delivery.teamId !== teamId) || (ofDevice !== undefined && delivery.deviceId !== ofDevice));
-  if (!delivery || isOthers) fail(notFound, `There is no ${kind} ${id}.`);
-  const { leaf } = delivery;
-  const items = found.chosen.length === 0 ? [] : delivery.items;
+  // Nothing of others is read: how long that takes would tell how much they have.
+  if (!delivery || isOthers) fail(notFound, missing);
+  const brought = found.items?.();
+  const chosen = brought ? [0, ...brought.own] : [];
+  const proved = proveDelivery(core, delivery.id, brought?.texts ?? new Map(), chosen) ?? fail(notFound, missing);
+  const items = brought ? proved.items : [];
   if (!items)
     fail(
       conflict,
       `The ${kind} ${id} cannot be proved: it came before deliveries had items, was erased, or is not held as it was delivered. ` +
         `"delivery ${found.deliveryId}" proves when it came.`,
     );
-  return { ...inTree(core, found.deliveryId), leaf, items };
+  return { ...inTree(core, found.deliveryId), leaf: proved.leaf, items };
 }
 
 function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBundle {

@@ -408,15 +408,18 @@ it("erases a repository of a team, and keeps what comes later, also when the rec
     const view = { place: "/errors", name: repo, query: `repo=${repo}`, shared: true } as const;
     await saveView(core, mine.team.id, keeper.id, view, COMMAND_LINE);
   }
+  // Another team may have a repository of the same key.
+  const other = { place: "/errors", name: "another team's", query: "repo=shop", shared: true } as const;
+  await saveView(core, (await t.team()).id, keeper.id, other, COMMAND_LINE);
   const reached =
     "INSERT INTO budget_crossings (budget_id, day, threshold, at, used_nano) SELECT id, 0, 80, 0, 0 FROM budgets";
   core.store.db.exec(reached);
   await erase(t, { repo: "shop", team: "Acme" });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   expect(t.count("budget_crossings")).toBe(1);
-  expect([t.rows("SELECT subject FROM budgets"), t.rows("SELECT name FROM saved_views")]).toEqual([
+  expect([t.rows("SELECT subject FROM budgets"), t.rows("SELECT name FROM saved_views ORDER BY rowid")]).toEqual([
     [{ subject: "till" }],
-    [{ name: "till" }],
+    [{ name: "till" }, { name: "another team's" }],
   ]);
   expect(t.rows("SELECT DISTINCT repo_key FROM brain_currents ORDER BY 1")).toEqual([{ repo_key: "till" }]);
   expect(report(t).faults).toEqual([]);

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { expect, it } from "vitest";
-import { storeMember } from "../../../src/identity/members/members.ts";
+import { setRole, storeMember } from "../../../src/identity/members/members.ts";
 import { getUser, setOperator } from "../../../src/identity/people/people.ts";
 import {
   addApp,
@@ -76,6 +76,35 @@ it("sets up an app once, so that each of its codes counts once", async () => {
     statuses.push(await going.then(() => 200).catch((error) => error.status));
   }
   expect(statuses).toEqual([200, 403]);
+});
+
+it("ends the sign-ins of before with the first factor, so that a password alone adds no second one", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { id } = await createUser(core, { email: EMAIL, password: PASSWORD }, COMMAND_LINE);
+  const team = await t.team();
+  await setRole(core, team.id, id, "owner", COMMAND_LINE);
+  const enters = async () => {
+    const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
+    const token = "session" in entered ? entered.session : "";
+    return { token, id: findSession(core, token)?.sessionId as string };
+  };
+  const [theirs, own] = [await enters(), await enters()];
+  const add = (sessionId: string) => {
+    const { sealed } = beginApp(core, id, "Reckon");
+    const secret = Buffer.from(openPending<string>(core, `app ${id}`, sealed) ?? "", "base64");
+    const code = codeAt(secret, Math.floor(t.clock.now() / 30_000));
+    return addApp(core, id, { sealed, code, name: "" }, COMMAND_LINE, sessionId);
+  };
+  expect(await add(own.id)).toHaveLength(10);
+  await setSecondFactorDemanded(core, team.id, true, COMMAND_LINE);
+  expect(findSession(core, own.token)).toMatchObject({ lacksSecondFactor: false });
+  expect(findSession(core, theirs.token)).toBeUndefined();
+  await expect(add(theirs.id)).rejects.toMatchObject({ status: 401 });
+  expect(listFactors(core, id)).toHaveLength(1);
+  // A further one ends nothing.
+  expect(await add(own.id)).toEqual([]);
+  expect(findSession(core, own.token)).toMatchObject({ lacksSecondFactor: false });
 });
 
 it("sets up a passkey once, whoever sends it at the same moment", async () => {

@@ -126,7 +126,8 @@ function factorTable({ core }: Person, factors: readonly Factor[]): Html {
     rows: factors,
     empty: empty({
       title: "No second factor yet",
-      intro: "With one, a password that somebody else got hold of opens nothing.",
+      intro:
+        "With one, a password that somebody else got hold of opens nothing. Adding the first signs you out everywhere but here.",
     }),
   });
 }

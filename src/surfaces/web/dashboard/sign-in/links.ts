@@ -235,6 +235,12 @@ export const linkPages = [
         return { session, done: "Welcome to the team." };
       });
     const { session } = call;
+    // The link waits in the browser meanwhile.
+    if (session.lacksSecondFactor)
+      return {
+        location: "/account/second-factor",
+        flash: { kind: "warn", text: "Your team demands a second factor. Set one up, then open the invitation again." },
+      };
     const { token } = readParams({ token: typed }, call.form);
     const { teamId } = await acceptAs(call.core, token, session.userId, actorOf(session, call.ip()));
     // The session was read before there was a seat in the new team.
