@@ -1,5 +1,6 @@
 import { type Answer, mayTakeLess } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
+import { expectOwn, leaveKnown } from "./known-sessions.ts";
 import { knownPolicy } from "./policy.ts";
 import { asksAllStreams, noteRestored, sendAgain } from "./restored-server.ts";
 import type { EntryRow, StreamRow } from "./rows.ts";
@@ -31,8 +32,10 @@ export async function sendTelemetry(exchange: Exchange): Promise<boolean> {
     if (there === "later") return false;
     isWell &&= there !== "refused";
     if (there === "refused") continue;
+    const restored = reconcile(exchange, stream, there);
     // A server that lost something of one stream has lost something of the others.
-    if (reconcile(exchange, stream, there)) return sendTelemetry(exchange);
+    if (restored === "server") return sendTelemetry(exchange);
+    if (restored === "machine" && !(await leaveKnown(exchange))) return false;
     if (!(await drain(exchange, stream.repo))) return false;
   }
   if (isWell) exchange.wentWell("telemetry");
@@ -48,7 +51,7 @@ async function askAllStreams(exchange: Exchange): Promise<boolean> {
     if (there !== "refused") reconcile(exchange, stream, there);
   }
   sendAgain(capture);
-  return true;
+  return leaveKnown(exchange);
 }
 
 /** @returns the last number that the server has of a stream; `refused` where it refuses this stream only */
@@ -64,12 +67,12 @@ async function askStream(exchange: Exchange, repo: string): Promise<number | "re
   return "later";
 }
 
-/** @param there the last number that the server has of the stream @returns whether that is less than it acknowledged */
+/** @param there the last number that the server has of the stream @returns which of the two was restored from an older state */
 function reconcile(
   { capture }: Exchange,
   { repo, nextSeq, acknowledged, ...stream }: StreamRow,
   there: number,
-): boolean {
+): "server" | "machine" | undefined {
   const { rows, clock, log } = capture;
   const attempted = Math.max(stream.attempted, acknowledged);
   if (there < acknowledged) {
@@ -78,7 +81,9 @@ function reconcile(
       rows.acknowledge.run({ repo, seq: there });
       noteRestored(capture);
     });
-  } else if (there > attempted) {
+    return "server";
+  }
+  if (there > attempted) {
     // The server has numbers that were never sent from here: this machine was restored from an older state, and its own entries are other
     // ones.
     log.warn("state_was_older", { repo, nextSeq, there });
@@ -88,9 +93,11 @@ function reconcile(
       for (const shift of rows.shiftEntries) shift.run({ repo, after: attempted, by });
       rows.putStream.run({ repo, nextSeq: nextSeq + by, acknowledged: there, attempted: there });
       writeSetting(capture, STATE_WAS_OLDER, clock.now());
+      expectOwn(capture);
     });
+    return "machine";
   }
-  return there < acknowledged;
+  return undefined;
 }
 
 async function drain(exchange: Exchange, repo: string): Promise<boolean> {
