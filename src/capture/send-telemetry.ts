@@ -4,7 +4,7 @@ import { expectOwn, leaveKnown } from "./known-sessions.ts";
 import { knownPolicy } from "./policy.ts";
 import { asksAllStreams, noteRestored, sendAgain } from "./restored-server.ts";
 import type { EntryRow, StreamRow } from "./rows.ts";
-import { writeSetting } from "./state.ts";
+import { type Capture, readSetting, writeSetting } from "./state.ts";
 import { allowedNow } from "./texts.ts";
 
 /** Entries of one request: fewer than the service takes at once. */
@@ -15,6 +15,10 @@ const PATH = "/api/telemetry/ingest";
 
 /** A setting: when the server was found to have numbers that were never sent from here, in milliseconds since the epoch. */
 export const STATE_WAS_OLDER = "stateWasOlder";
+/** A setting: when another machine was found to send as this one, in milliseconds since the epoch. */
+export const IS_COPIED = "isCopied";
+/** A setting: the streams whose numbers were found to be taken since the machine was connected. */
+const TAKEN = "taken";
 
 /**
  * Sends what waits in every repository's stream. First the server is asked for the last number that it has of the stream. Numbers that a
@@ -40,6 +44,11 @@ export async function sendTelemetry(exchange: Exchange): Promise<boolean> {
   }
   if (isWell) exchange.wentWell("telemetry");
   return isWell;
+}
+
+/** To the server this is another device now. Call in a transaction. */
+export function forgetCopies({ rows }: Capture): void {
+  for (const name of [IS_COPIED, TAKEN]) rows.dropSetting.run(name);
 }
 
 /** Learns what a restored server still has. @returns false when it cannot say so now: then all are asked again */
@@ -94,6 +103,10 @@ function reconcile(
       rows.putStream.run({ repo, nextSeq: nextSeq + by, acknowledged: there, attempted: there });
       writeSetting(capture, STATE_WAS_OLDER, clock.now());
       expectOwn(capture);
+      // A state that was put back explains it once.
+      const taken = readSetting<readonly string[]>(capture, TAKEN) ?? [];
+      if (taken.includes(repo)) writeSetting(capture, IS_COPIED, clock.now());
+      else writeSetting(capture, TAKEN, [...taken, repo]);
     });
     return "machine";
   }
@@ -154,6 +167,8 @@ function acknowledge(
   capture.transact(() => {
     capture.rows.acknowledge.run({ repo, seq: last });
     capture.rows.entriesSent.run(capture.clock.now(), repo, last);
+    // The server had told which numbers are free: another machine took them since.
+    if (body.flagged === "rollback") writeSetting(capture, IS_COPIED, capture.clock.now());
   });
 }
 
