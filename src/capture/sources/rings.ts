@@ -15,8 +15,8 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024;
 /** Part of the names of Cursor's notes: its hooks say what no transcript holds. */
 const SPEAKS = "-cursor-";
 const UNREADABLE = "note that cannot be read";
-/** Bytes of notes that wait while the outbox is full; of later ones only the number is kept. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** Bytes of notes that wait while the outbox is full, or no program is there that reads them. */
+export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const UNKEPT = "note while the outbox was full";
 /** Ends the name of a note that was heard, and is still to be read. */
 const HEARD = ".heard";
