@@ -13,6 +13,7 @@ import { makeHome, type Places } from "./home.ts";
 import { expectKnown } from "./known-sessions.ts";
 import { streamsThere, wasRestored } from "./restored-server.ts";
 import { chanceOf } from "./schedule.ts";
+import { forgetCopies } from "./send-telemetry.ts";
 import {
   type Capture,
   type Credentials,
@@ -167,6 +168,7 @@ function startAnew(capture: Capture, old: ReadonlyMap<string, number> | "erased"
     else rows.disownSessions.run();
     rows.forgetBrains.run({ since: 0 });
     rows.clearSchedule.run();
+    forgetCopies(capture);
   });
 }
 

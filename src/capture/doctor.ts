@@ -9,7 +9,7 @@ import { lastMove } from "./moved.ts";
 import { endOfFile } from "./repository.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
 import { type Capture, type Credentials, isForOneJob, NOT_CONNECTED, readCredentials } from "./state.ts";
-import { readStatus } from "./status.ts";
+import { COPIED, readStatus } from "./status.ts";
 
 /** One thing that was looked at. */
 export interface Check {
@@ -102,6 +102,7 @@ function contentChecks(capture: Capture): Check[] {
   );
   if (trouble && trouble.until !== null)
     checks.push(warning("sending", `${trouble.reason}; next try ${isoInstant(trouble.until)}`));
+  if (trouble?.reason === COPIED) checks.push(warning("sending", COPIED));
   if (rejected > 0)
     checks.push(warning("rejected", `the server refused ${rejected}; they are kept in agent.db, table "rejected"`));
   if (unknown.length > 0) {

@@ -18,6 +18,7 @@ import { shellQuoted } from "../kit/strings.ts";
 import { BRIEFING_FILE, printedBriefing } from "./brain/briefing-files.ts";
 import { agentHome, type Machine, type Places, placesIn } from "./home.ts";
 import type { HookCommand } from "./install/agents.ts";
+import { MAX_WAITING_BYTES } from "./sources/rings.ts";
 import { MAX_RECORD_BYTES } from "./sources/tail.ts";
 
 /** Bytes that are read of what an agent says. */
@@ -107,8 +108,8 @@ export function whyHookIsIdle({ platform }: Machine, places: Places): string | u
 /**
  * Leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It uses no network, never fails, and waits for
  * nothing. What the agent says is read to its end by the process beside, because a pipe that closes early is an error to the agent. Where
- * the program is gone, the script leaves only what no transcript holds. Of the hooks of one second whose notes nobody heard yet, the first
- * by name starts a pass, which hears the others: fifty programs that start would keep fifty agents waiting.
+ * the program is gone, the script leaves only what no transcript holds, up to a bound. Of the hooks of one second whose notes nobody heard
+ * yet, the first by name starts a pass, which hears the others: fifty programs that start would keep fifty agents waiting.
  */
 function hookScript({ home }: Places): string {
   const { file, args } = helperCommand("agent", ["run", "--background"]);
@@ -127,7 +128,10 @@ if ${isThere}; then program=there; fi
 (exec 3<&0) 2>/dev/null || exec </dev/null
 exec 3<&0
 (
-  if [ $program = gone ] && [ "$1" != ${SPEAKING_AGENT} ]; then cat <&3 >/dev/null; exit; fi
+  if [ $program = gone ] && { [ "$1" != ${SPEAKING_AGENT} ] || [ "$(du -sk "$home/spool" | cut -f1)" -ge ${MAX_WAITING_BYTES / 1024} ]; }; then
+    cat <&3 >/dev/null
+    exit
+  fi
   umask 077
   export RECKON_AGENT_HOME="$home"
   now=$(date +%s)

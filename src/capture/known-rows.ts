@@ -1,10 +1,12 @@
 import type { LocalDatabase } from "./rows.ts";
 
-/** Statements that are used only until the first complete pass after the machine was connected anew. */
+/** Statements that are used only until the first complete pass after the machine was connected anew, or its own state was put back. */
 export const prepareKnownRows = (db: LocalDatabase) => ({
-  // Sessions of which this device sent nothing, and which were not left to the earlier device that sent them.
+  // Sessions of which this device sent nothing since an instant, and which were not left to the earlier device that sent them.
   unsentSessions: db
-    .prepare<[], string>("SELECT id FROM sessions WHERE revision > sent AND sent = 0 AND sent_at IS NULL")
+    .prepare<[number], string>(
+      "SELECT id FROM sessions WHERE revision > sent AND (sent = 0 AND sent_at IS NULL OR sent_at < ?)",
+    )
     .pluck(),
   leaveSession: db.prepare<[string]>("UPDATE sessions SET sent = revision WHERE id = ?"),
   countSpans: db.prepare<[string], number>("SELECT count(*) FROM spans WHERE session = ?").pluck(),

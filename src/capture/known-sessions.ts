@@ -4,9 +4,15 @@ import { prepareKnownRows } from "./known-rows.ts";
 import type { SessionHead } from "./session-head.ts";
 import { type Capture, readSetting, writeSetting } from "./state.ts";
 
-/* A machine that was disconnected has forgotten what it sent. The server still has it, from a device that is no more. */
+/*
+ * A machine that was disconnected, or whose state was put back as it was earlier, has forgotten what it sent. The server still has it: from
+ * a device that is no more, or from this one.
+ */
 
-/** A setting: whether sessions that wait may have been sent by an earlier device of this machine. */
+/**
+ * A setting: set where sessions that wait may have been sent before; to the instant at which that was noticed, in milliseconds since the
+ * epoch, where this device itself may have sent them.
+ */
 const MAY_BE_KNOWN = "mayBeKnown";
 /** Less than the service takes at once: the ids stand in an address, of which proxies take 8 KiB. */
 const MAX_IDS = 50;
@@ -17,25 +23,31 @@ const FOR_EVER = Number.MAX_SAFE_INTEGER;
 /** Has the server asked which sessions it knows before any is sent, where this machine remembers none. Call in a transaction. */
 export function expectKnown(capture: Capture): void {
   const { sessions = 0 } = capture.rows.countSessions.get() ?? {};
-  if (sessions === 0) writeSetting(capture, MAY_BE_KNOWN, true);
+  if (sessions === 0) writeSetting(capture, MAY_BE_KNOWN, 0);
+}
+
+/** The same where this machine remembers less than it sent. Call in a transaction. */
+export function expectOwn(capture: Capture): void {
+  writeSetting(capture, MAY_BE_KNOWN, capture.clock.now());
 }
 
 /** Ends the asking, once all that was there at connecting was sent. @param isRead whether the pass read all that there is */
 export function endKnown({ capture, hasAnswered, stopped, setback }: Exchange, isRead: boolean): void {
   const isSent = hasAnswered && stopped === undefined && setback === undefined;
-  if (isRead && isSent && readSetting(capture, MAY_BE_KNOWN)) capture.rows.dropSetting.run(MAY_BE_KNOWN);
+  if (isRead && isSent && readSetting(capture, MAY_BE_KNOWN) !== undefined) capture.rows.dropSetting.run(MAY_BE_KNOWN);
 }
 
 /**
- * Leaves waiting sessions that the server knows, and their entries, to the device that sent them. A session that went on since is sent as a
+ * Leaves waiting sessions that the server knows, and their entries, as they were sent. A session that went on since is sent as a
  * whole, and its entries from there on. A server that does not say what it has is sent everything.
  * @returns false when the server cannot answer now
  */
 export async function leaveKnown(exchange: Exchange): Promise<boolean> {
   const { capture } = exchange;
-  if (!readSetting(capture, MAY_BE_KNOWN)) return true;
+  const since = readSetting<number>(capture, MAY_BE_KNOWN);
+  if (since === undefined) return true;
   const rows = prepareKnownRows(capture.db);
-  const waiting = rows.unsentSessions.all();
+  const waiting = rows.unsentSessions.all(Number(since));
   for (let at = 0; at < waiting.length; at += MAX_IDS) {
     const ids = encodeURIComponent(waiting.slice(at, at + MAX_IDS).join(","));
     const answer = await exchange.request(`${PATH}?ids=${ids}`, {}, "traces");

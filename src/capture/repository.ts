@@ -31,10 +31,12 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   const { rows, clock } = capture;
   const known = rows.folder.get(folder);
   const now = clock.now();
+  const age = known ? now - known.lookedAt : Number.POSITIVE_INFINITY;
   // A minute, since another repository may lie there soon, or this one gets an origin. A day where the first commit names it, because git
   // may take long to find that.
-  const keptMs = known?.root && isByCommit(known.repo) && isStill(known.root, known.repo) ? DAY_MS : MINUTE_MS;
-  if (known && now - known.lookedAt < keptMs && known.repo !== "") return known;
+  const isKept =
+    age < MINUTE_MS || (age < DAY_MS && known?.root && isByCommit(known.repo) && isStill(known.root, known.repo));
+  if (known && isKept && known.repo !== "") return known;
   const found = existsSync(folder) ? lookUp(folder) : known === undefined ? lookUpGone(folder) : undefined;
   if (!found) return known ?? NONE;
   rows.putFolder.run(folder, found.root, found.below, found.repo, now);
@@ -101,10 +103,12 @@ export function isStill(root: string, repo: string): boolean {
   }
 }
 
-/** The key that a repository has by the address of its origin, without a secret that stands there. */
+/** The key that a repository has by the address of its origin, or of its only remote, without a secret that stands there. */
 function namedByOrigin(root: string, common: string): string | undefined {
-  const origin = originIn(endOfFile(join(common, "config")));
-  const named = origin === undefined ? undefined : keyOf(root, origin);
+  const remotes = remotesOf(root, endOfFile(join(common, "config")));
+  const [name = "", address] =
+    remotes.length === 1 ? (remotes[0] ?? []) : (remotes.find(([each]) => each === "origin") ?? []);
+  const named = address === undefined ? undefined : keyOf(root, name, address);
   return named === undefined ? undefined : redactText(named).text;
 }
 
@@ -177,28 +181,49 @@ export function gitDirectory(git: string): string {
   return isAbsolute(target) ? target : resolve(dirname(git), target);
 }
 
-/** The address of the remote `origin`, or of the only other one, in the text of a git configuration (git-config(1), SYNTAX). */
-function originIn(config: string): string | undefined {
+/** What is left to git of its configuration: files that it includes, a work tree's own, names of remotes without quotes, broken lines. */
+const FOR_GIT = /^\s*\[\s*(?:include|remote\.)|worktreeConfig|\\\r?$/im;
+
+type Remote = readonly [name: string, address: string];
+
+/** The remotes of a repository with their first address, as they are written down. @param config the text of its configuration */
+function remotesOf(root: string, config: string): Remote[] {
+  const answer = FOR_GIT.test(config) ? git(root, ["config", "-z", "--get-regexp", "^remote\\..*\\.url$"]) : undefined;
   const remotes = new Map<string, string>();
+  for (const [name, address] of answer === undefined ? remotesIn(config) : remotesSaid(answer))
+    if (!remotes.has(name)) remotes.set(name, address);
+  return [...remotes];
+}
+
+const remotesSaid = (answer: string): Remote[] =>
+  [...answer.matchAll(/remote\.([^\n\0]*)\.url\n([^\0]+)\0/g)].map(([, name = "", address = ""]) => [name, address]);
+
+/** The addresses of remotes in the text of a git configuration (git-config(1), SYNTAX). */
+function remotesIn(config: string): Remote[] {
   let remote: string | undefined;
-  for (const line of config.split("\n")) {
+  return config.split("\n").flatMap((line): Remote[] => {
     const [header, name = "", part] = /^\s*\[\s*([\w.-]+)(?:\s+"(.*?)")?\s*\]/.exec(line) ?? [""];
     if (header !== "") remote = name.toLowerCase() === "remote" ? part : undefined;
     // What follows an unquoted # or ; is a comment.
     const url = /^\s*url\s*=\s*((?:"(?:[^"\\]|\\.)*"|[^"#;])+)/i.exec(line.slice(header.length))?.[1]?.trim();
-    if (remote !== undefined && url && !remotes.has(remote)) remotes.set(remote, unquoted(url));
-  }
-  return remotes.get("origin") ?? (remotes.size === 1 ? [...remotes.values()][0] : undefined);
+    return remote !== undefined && url ? [[remote, unquoted(url)]] : [];
+  });
 }
 
 /** A value of a git configuration, which git quotes where it holds `#` or `;`. */
 const unquoted = (value: string): string => /^"(.*)"$/.exec(value)?.[1]?.replace(/\\(["\\])/g, "$1") ?? value;
 
-/** The key of a repository by the address of its origin, which may begin with a short name of a host (git-config(1), url.<base>.insteadOf). */
-function keyOf(root: string, origin: string): string | undefined {
-  const key = repoKeyOf(origin);
-  if (key === undefined || /^[^/]*\./.test(key)) return key;
-  const whole = git(root, ["ls-remote", "--get-url", "--", origin])?.trim();
+const IS_PATH = /^(?:[./~]|file:|[a-z]:[\\/])/i;
+
+/**
+ * The key of a repository by the address of a remote, which may begin with a short name (git-config(1), url.<base>.insteadOf). Where it is
+ * whole, what this machine takes instead of it is not asked for: a mirror holds the same repository.
+ */
+function keyOf(root: string, remote: string, address: string): string | undefined {
+  const key = repoKeyOf(address);
+  if (key === undefined ? IS_PATH.test(address) : /^[^/]*\./.test(key)) return key;
+  // By the remote's name, because the address may hold a password, and other people can see what programs are started with.
+  const whole = git(root, ["remote", "get-url", "--", remote])?.trim();
   return (whole && repoKeyOf(whole)) || key;
 }
 

@@ -1,9 +1,10 @@
 import { type Answer, mayTakeLess } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
+import { expectOwn, leaveKnown } from "./known-sessions.ts";
 import { knownPolicy } from "./policy.ts";
 import { asksAllStreams, noteRestored, sendAgain } from "./restored-server.ts";
 import type { EntryRow, StreamRow } from "./rows.ts";
-import { writeSetting } from "./state.ts";
+import { type Capture, readSetting, writeSetting } from "./state.ts";
 import { allowedNow } from "./texts.ts";
 
 /** Entries of one request: fewer than the service takes at once. */
@@ -14,6 +15,10 @@ const PATH = "/api/telemetry/ingest";
 
 /** A setting: when the server was found to have numbers that were never sent from here, in milliseconds since the epoch. */
 export const STATE_WAS_OLDER = "stateWasOlder";
+/** A setting: when another machine was found to send as this one, in milliseconds since the epoch. */
+export const IS_COPIED = "isCopied";
+/** A setting: the streams whose numbers were found to be taken since the machine was connected. */
+const TAKEN = "taken";
 
 /**
  * Sends what waits in every repository's stream. First the server is asked for the last number that it has of the stream. Numbers that a
@@ -31,12 +36,19 @@ export async function sendTelemetry(exchange: Exchange): Promise<boolean> {
     if (there === "later") return false;
     isWell &&= there !== "refused";
     if (there === "refused") continue;
+    const restored = reconcile(exchange, stream, there);
     // A server that lost something of one stream has lost something of the others.
-    if (reconcile(exchange, stream, there)) return sendTelemetry(exchange);
+    if (restored === "server") return sendTelemetry(exchange);
+    if (restored === "machine" && !(await leaveKnown(exchange))) return false;
     if (!(await drain(exchange, stream.repo))) return false;
   }
   if (isWell) exchange.wentWell("telemetry");
   return isWell;
+}
+
+/** To the server this is another device now. Call in a transaction. */
+export function forgetCopies({ rows }: Capture): void {
+  for (const name of [IS_COPIED, TAKEN]) rows.dropSetting.run(name);
 }
 
 /** Learns what a restored server still has. @returns false when it cannot say so now: then all are asked again */
@@ -48,7 +60,7 @@ async function askAllStreams(exchange: Exchange): Promise<boolean> {
     if (there !== "refused") reconcile(exchange, stream, there);
   }
   sendAgain(capture);
-  return true;
+  return leaveKnown(exchange);
 }
 
 /** @returns the last number that the server has of a stream; `refused` where it refuses this stream only */
@@ -64,12 +76,12 @@ async function askStream(exchange: Exchange, repo: string): Promise<number | "re
   return "later";
 }
 
-/** @param there the last number that the server has of the stream @returns whether that is less than it acknowledged */
+/** @param there the last number that the server has of the stream @returns which of the two was restored from an older state */
 function reconcile(
   { capture }: Exchange,
   { repo, nextSeq, acknowledged, ...stream }: StreamRow,
   there: number,
-): boolean {
+): "server" | "machine" | undefined {
   const { rows, clock, log } = capture;
   const attempted = Math.max(stream.attempted, acknowledged);
   if (there < acknowledged) {
@@ -78,7 +90,9 @@ function reconcile(
       rows.acknowledge.run({ repo, seq: there });
       noteRestored(capture);
     });
-  } else if (there > attempted) {
+    return "server";
+  }
+  if (there > attempted) {
     // The server has numbers that were never sent from here: this machine was restored from an older state, and its own entries are other
     // ones.
     log.warn("state_was_older", { repo, nextSeq, there });
@@ -88,9 +102,15 @@ function reconcile(
       for (const shift of rows.shiftEntries) shift.run({ repo, after: attempted, by });
       rows.putStream.run({ repo, nextSeq: nextSeq + by, acknowledged: there, attempted: there });
       writeSetting(capture, STATE_WAS_OLDER, clock.now());
+      expectOwn(capture);
+      // A state that was put back explains it once.
+      const taken = readSetting<readonly string[]>(capture, TAKEN) ?? [];
+      if (taken.includes(repo)) writeSetting(capture, IS_COPIED, clock.now());
+      else writeSetting(capture, TAKEN, [...taken, repo]);
     });
+    return "machine";
   }
-  return there < acknowledged;
+  return undefined;
 }
 
 async function drain(exchange: Exchange, repo: string): Promise<boolean> {
@@ -147,6 +167,8 @@ function acknowledge(
   capture.transact(() => {
     capture.rows.acknowledge.run({ repo, seq: last });
     capture.rows.entriesSent.run(capture.clock.now(), repo, last);
+    // The server had told which numbers are free: another machine took them since.
+    if (body.flagged === "rollback") writeSetting(capture, IS_COPIED, capture.clock.now());
   });
 }
 

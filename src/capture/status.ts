@@ -3,7 +3,7 @@ import { rejectionOf } from "./exchange.ts";
 import { lastMove, type Move } from "./moved.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
 import { SERVER_WAS_RESTORED } from "./restored-server.ts";
-import { STATE_WAS_OLDER } from "./send-telemetry.ts";
+import { IS_COPIED, STATE_WAS_OLDER } from "./send-telemetry.ts";
 import { type Capture, readCredentials, readSetting, SINCE } from "./state.ts";
 import { outboxBytes } from "./sweep.ts";
 
@@ -38,6 +38,10 @@ export interface Status {
   /** The last server that the team moved to, and why this machine did not follow; null where it never moved. */
   readonly move: Move | null;
 }
+
+/** What is wrong, and what to do, where another machine sends as this one. */
+export const COPIED =
+  "another machine sends as this one, from a copy of its folder: on each of them, connect again with a new code";
 
 /** A setting: whether the last pass stopped reading because too much waits. */
 export const IS_FULL = "isFull";
@@ -78,7 +82,8 @@ function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
   if (rejection) return { reason: rejection.reason, until: null };
   if (isConnected && readSetting(capture, SINCE) === undefined)
     return { reason: "this machine no longer knows from when on it may read", until: null };
-  return putOffNow(capture);
+  const isCopied = readSetting(capture, IS_COPIED) !== undefined;
+  return putOffNow(capture) ?? (isCopied ? { reason: COPIED, until: null } : null);
 }
 
 /** Why something that waits is sent later, and when; null where nothing was put off. */

@@ -97,7 +97,7 @@ export class Sweep {
     // Older files first: records that a fork copied then count for the session that it was forked from.
     changed.sort((a, b) => a.order - b.order);
     this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#readHooks(terms);
+    await this.#readHooks(terms);
     for (const one of changed) {
       if (!(await this.#room.isThere())) return;
       await this.#readOne(one, terms);
@@ -113,13 +113,16 @@ export class Sweep {
    * Records what Cursor says only in its hooks. Where Cursor is not watched, its notes are removed; where only this look leaves it out,
    * they stay.
    */
-  #readHooks(terms: Terms): void {
+  async #readHooks(terms: Terms): Promise<void> {
     if (!this.#isMeant(cursor.agent)) {
       if (!this.#options.agents) dropHeard(this.#capture, () => true);
       return;
     }
     const recorder = new Recorder(this.#capture, terms);
-    readRings(this.#capture, cursor, recorder);
+    await readRings(this.#capture, cursor, recorder, (bytes) => {
+      this.#room.read += bytes;
+      return this.#room.isThere();
+    });
     this.recorded += recorder.recorded;
   }
 

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { BRIEFING_FILE } from "../../src/capture/brain/briefing-files.ts";
 import { examine, readStatus } from "../../src/capture/capture.ts";
@@ -124,6 +125,27 @@ it("keeps nothing once the program is gone except what Cursor says, which a new 
         .sort(),
     )
     .toEqual(["claude-code-SessionStart", "cursor-afterFileEdit"]);
+});
+
+it("keeps no more of what Cursor says than a bound once the program is gone", async () => {
+  const a = await startAgent();
+  const { hook, spool } = a.capture.places;
+  writeHookScript(a.capture.machine, a.capture.places);
+  writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(PROGRAM, shellQuoted(join(a.home, "gone", "reckon"))));
+  const ring = async () => {
+    // The process beside has the last of these until it ends.
+    const child = spawn("sh", [hook, "cursor", "afterFileEdit"], {
+      stdio: ["pipe", "ignore", "ignore", "ignore", "pipe"],
+    });
+    child.stdin?.end("{}");
+    const held = child.stdio[4] as Readable;
+    await once(held.resume(), "close");
+  };
+  await ring();
+  expect(readdirSync(spool)).toHaveLength(1);
+  writeFileSync(join(spool, "1-1-cursor-afterFileEdit"), Buffer.alloc(64 * 1024 * 1024));
+  await ring();
+  expect(readdirSync(spool)).toHaveLength(2);
 });
 
 it("a note that is too long to be read is counted", async () => {

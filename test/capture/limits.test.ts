@@ -5,6 +5,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -38,6 +39,46 @@ describe("an outbox that is full", () => {
     expectAgreement(a);
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(6 * 60);
     expect(readStatus(a.capture).isFull).toBe(false);
+  });
+
+  it("lets what Cursor's hooks say wait as well, up to a bound, and records it once there is room", async () => {
+    const a = await startAgent();
+    const options = { force: true, maxOutboxBytes: 20_000 };
+    await a.pass();
+    await a.server.unplug();
+    a.work("s1", 30);
+    const { spool } = a.capture.places;
+    const note = (n: number) => join(spool, `${1_700_000_000 + n}-1-cursor-afterFileEdit`);
+    await a.pass(options);
+    const root = join(a.home, "shop");
+    const at = a.server.clock.now() / 1000;
+    for (let n = 0; n < 3; n++) {
+      const said = { conversation_id: "c1", generation_id: `g${n}`, file_path: join(root, `${n}.ts`) };
+      const edits = [{ old_string: "old\n", new_string: "new\n" }];
+      writeFileSync(said.file_path, "new\n");
+      writeFileSync(
+        note(n),
+        JSON.stringify({ hook_event_name: "afterFileEdit", workspace_roots: [root], edits, ...said }),
+      );
+      utimesSync(note(n), at, at);
+    }
+    // Two of these are too much.
+    for (let n = 3; n < 12; n++) {
+      writeFileSync(note(n), "");
+      truncateSync(note(n), 8 * 1024 * 1024 - 1);
+    }
+    expect(await a.pass(options)).toMatchObject({ recorded: 0, quiet: "outbox-full" });
+    expect(readdirSync(spool)).toHaveLength(10);
+    for (let n = 3; n < 10; n++) rmSync(`${note(n)}.heard`);
+    const kinds = () => readStatus(a.capture).unknown.map(({ kind, count }) => `${count} ${kind}`);
+    expect(kinds()).toEqual(["2 note while the outbox was full"]);
+    await a.server.plug();
+    expect(await a.pass(options)).toMatchObject({ quiet: undefined });
+    expect(readdirSync(spool)).toEqual([]);
+    const { entries } = heldOf(a.server, deviceOf(a));
+    const paths = entries.map(({ payload }) => JSON.parse(payload)).filter(({ agent }) => agent === "cursor");
+    expect(paths.map(({ path }) => path)).toEqual(["0.ts", "1.ts", "2.ts"]);
+    expectAgreement(a);
   });
 });
 

@@ -63,6 +63,45 @@ describe("the address of a repository's origin", () => {
     ]);
   });
 
+  it("is what git reads where it stands in other files or in old forms, and where its short name is no host", async () => {
+    const a = await startAgent();
+    const address = "https://github.com/acme/shop.git";
+    const origin = `[remote "origin"]\n\turl = ${address}\n`;
+    const short = (prefix: string) =>
+      `[url "https://github.com/acme/"]\n\tinsteadOf = "${prefix}"\n[remote "origin"]\n\turl = ${prefix}shop\n`;
+    const configs = [
+      "[include]\n\tpath = extra\n",
+      "[INCLUDE] path = ../.gitconfig\n",
+      '[includeIf "gitdir:**"]\n\tpath = extra\n',
+      '[remote "upstream"]\n\turl = https://gitlab.com/other/shop\n[include]\n\tpath = extra\n',
+      "[extensions]\n\tworktreeConfig = true\n",
+      `[remote.origin]\n\turl = ${address}\n`,
+      '[remote "origin"]\n\turl = https://github.com/\\\nacme/shop.git\n',
+      short("acme/"),
+      short("ours://"),
+      short("a:"),
+    ];
+    const keys = configs.map((config, i) => {
+      const root = join(a.home, `r${i}`);
+      git(a.home, "init", "--quiet", root);
+      for (const file of [".git/extra", ".gitconfig", ".git/config.worktree"]) writeFileSync(join(root, file), origin);
+      const version = config.includes("worktreeConfig") ? 1 : 0;
+      writeFileSync(join(root, ".git/config"), `[core]\n\trepositoryformatversion = ${version}\n${config}`);
+      expect(git(root, "remote", "get-url", "origin").trim()).toMatch(/^https:..github\.com.acme.shop/);
+      return repositoryOf(a.capture, root).repo;
+    });
+    expect(keys).toEqual(Array(configs.length).fill("github.com/acme/shop"));
+  });
+
+  it("is none where the file that has it is included under a condition that does not hold", async () => {
+    const a = await startAgent();
+    const root = join(a.home, "plain");
+    git(a.home, "init", "--quiet", root);
+    writeFileSync(join(root, ".git/extra"), '[remote "origin"]\n\turl = https://github.com/acme/shop.git\n');
+    git(root, "config", "includeIf.gitdir:/nowhere/.path", "extra");
+    expect(repositoryOf(a.capture, root).repo).toBe("");
+  });
+
   it("leaves the machine without a secret that stands in its path", async () => {
     const a = await startAgent();
     const bodies: string[] = [];

@@ -200,12 +200,33 @@ describe("a machine that was restored from an older state", () => {
     expect(flagsOf(a.server)).toEqual({ gaps: 0, rollbacks: 0 });
     const { entries, spans } = heldOf(a.server, deviceOf(a));
     expect(entries.map(({ seq }) => seq)).toEqual(Array.from(entries, (_, i) => i + 1));
+    expect(entries).toHaveLength(15 + 3 * count);
     expect(new Set(entries.map(({ payload }) => payload)).size).toBe(15 + 3 * count);
     expect(spans).toHaveLength(15 + 3 * count);
     expect(readStatus(a.capture)).toMatchObject({
       stateWasOlder: a.server.clock.now(),
       waiting: { entries: 0, sessions: 0 },
     });
+  });
+
+  it("sends what a session did since the copy once, though it went on after that was put back", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    await losing(a, async () => {
+      a.advance(MINUTE_MS);
+      a.work("s1", 3, 2);
+      a.work("s3", 2);
+      await a.pass();
+    });
+    a.advance(MINUTE_MS);
+    a.work("s1", 2, 5);
+    await a.pass();
+    const { entries, spans } = heldOf(a.server, deviceOf(a));
+    expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 27 }, (_, i) => i + 1));
+    expect(new Set(entries.map(({ payload }) => payload)).size).toBe(27);
+    expect(spans).toHaveLength(27);
+    expect(a.capture.db.prepare("SELECT name FROM settings WHERE name = 'mayBeKnown'").all()).toEqual([]);
   });
 
   it("with what waited then: what the server has is not numbered anew", async () => {

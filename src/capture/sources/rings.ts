@@ -15,6 +15,9 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024;
 /** Part of the names of Cursor's notes: its hooks say what no transcript holds. */
 const SPEAKS = "-cursor-";
 const UNREADABLE = "note that cannot be read";
+/** Bytes of notes that wait while the outbox is full, or no program is there that reads them. */
+export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+const UNKEPT = "note while the outbox was full";
 /** Ends the name of a note that was heard, and is still to be read. */
 const HEARD = ".heard";
 
@@ -60,22 +63,49 @@ export function dropHeard(capture: Capture, isUnwanted: (at: number) => boolean)
   }
 }
 
-/** Records what notes say, and removes each afterwards. A note that is read again is recognised. */
-export function readRings(capture: Capture, format: AgentFormat, recorder: Recorder): void {
-  for (const name of heardIn(capture).sort()) {
+/**
+ * Records what notes say, and removes each afterwards. A note that is read again is recognised.
+ * @param isThereRoom asked before each, with its bytes; without room it waits, and those after it
+ */
+export async function readRings(
+  capture: Capture,
+  format: AgentFormat,
+  recorder: Recorder,
+  isThereRoom: (bytes: number) => Promise<boolean>,
+): Promise<void> {
+  const names = heardIn(capture).sort();
+  for (const [i, name] of names.entries()) {
     const path = join(capture.places.spool, name);
-    const reader = format.open({ path: "" });
-    capture.transact(() => {
-      // Written by another user, as by root with this person's home folder. Such a note must not hold up those after it.
-      if (!isReadable(path)) capture.rows.countUnknown.run(format.agent, UNREADABLE);
-      // The hook cuts longer notes to this length.
-      else if (statSync(path).size >= MAX_RECORD_BYTES) capture.rows.countUnknown.run(format.agent, OVERSIZED);
-      else if (!isRepeated(capture, path))
-        for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
-      recorder.flush();
-    });
+    if (!(await isThereRoom(bytesOf(path)))) return keepSome(capture, format, names.slice(i));
+    readRing(capture, format, recorder, path);
     rmSync(path, { force: true });
   }
+}
+
+const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Removes the newest of notes that wait, as many as are too much. */
+function keepSome(capture: Capture, { agent }: AgentFormat, names: readonly string[]): void {
+  let bytes = 0;
+  for (const path of names.map((name) => join(capture.places.spool, name))) {
+    bytes += bytesOf(path);
+    if (bytes <= MAX_WAITING_BYTES) continue;
+    capture.rows.countUnknown.run(agent, UNKEPT);
+    rmSync(path, { force: true });
+  }
+}
+
+function readRing(capture: Capture, format: AgentFormat, recorder: Recorder, path: string): void {
+  const reader = format.open({ path: "" });
+  capture.transact(() => {
+    // Written by another user, as by root with this person's home folder. Such a note must not hold up those after it.
+    if (!isReadable(path)) capture.rows.countUnknown.run(format.agent, UNREADABLE);
+    // The hook cuts longer notes to this length.
+    else if (statSync(path).size >= MAX_RECORD_BYTES) capture.rows.countUnknown.run(format.agent, OVERSIZED);
+    else if (!isRepeated(capture, path))
+      for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
+    recorder.flush();
+  });
 }
 
 function isReadable(path: string): boolean {

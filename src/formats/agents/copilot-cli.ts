@@ -21,9 +21,9 @@ import type { AgentFormat, Edit, ToolResultEvent, TranscriptEvent } from "./tran
 
 /** Events that say nothing, or repeat others. */
 const OTHER =
-  /^(?:abort|assistant\.(?:idle|intent|message_\w+|reasoning\w*|server_tool_\w+|streaming_delta|turn_\w+|usage)|(?:auto_mode_switch|capabilities|command|commands|elicitation|exit_plan_mode|external_tool|hook|mcp|model|pending_messages|permission|sampling|skill|subagent|system|user_input)\.\w+|session\.(?:\w+_(?:changed|updated|loaded)|compaction_\w+|error|extensions\.\w+|handoff|idle|info|plan_\w+|task_\w+|truncation|usage_\w+|warning)|tool\.(?:execution_\w+|user_requested))$/;
+  /^(?:abort|assistant\.(?:idle|intent|message_\w+|reasoning\w*|server_tool_\w+|streaming_delta|turn_\w+|usage)|(?:auto_mode_switch|capabilities|command|commands|elicitation|exit_plan_mode|external_tool|hook|mcp|model|pending_messages|permission|sampling|skill|subagent|system|user_input)\.\w+|session\.(?:\w+_(?:changed|updated|loaded)|binary_asset|compaction_\w+|error|extensions\.\w+|handoff|idle|info|plan_\w+|task_\w+|truncation|usage_\w+|warning)|tool\.(?:execution_\w+|user_requested))$/;
 const SKIPPED =
-  /^\{"type":"(?:assistant\.turn_\w+|hook\.\w+|system\.message|tool\.execution_(?:start|progress|partial_\w+))"/;
+  /^\{"type":"(?:assistant\.turn_\w+|hook\.\w+|session\.binary_asset|system\.message|tool\.execution_(?:start|progress|partial_\w+))"/;
 
 export const copilotCli: AgentFormat = {
   agent: "copilot-cli",

@@ -16,13 +16,16 @@ const Known = v.object({
   commits: Count,
 });
 
-/** Says how much of some sessions came from devices whose binding has ended: a machine that is connected anew need not send that again. */
+/**
+ * Says how much of some sessions came from the device itself, or from devices whose binding has ended: a machine that forgot what it sent need
+ * not send that again.
+ */
 export const known = endpoint(
   {
     id: "agentTracesKnown",
     method: "GET",
     path: "/api/agent-traces/known",
-    summary: "Ask which sessions were sent by devices whose binding has ended",
+    summary: "Ask which sessions were sent by the device itself, or by devices whose binding has ended",
     tag: "Agent traces",
     auth: device,
     query: v.object({
@@ -59,13 +62,14 @@ export const known = endpoint(
   },
 );
 
-/** The latest telling of a session by a device that can send no more of it. */
+/** The latest telling of a session by the device itself, or by one that can send no more of it. */
 function knownAs(core: Core, { teamId, deviceId }: DevicePrincipal, externalId: string): KnownRow | undefined {
   const person = findDeviceOf(core, teamId, deviceId)?.person?.id;
   return twinRows(core.store)
     .known.all(teamId, externalId)
     .find((one) => {
-      const before = one.deviceId === deviceId ? undefined : findDeviceOf(core, teamId, one.deviceId);
+      if (one.deviceId === deviceId) return true;
+      const before = findDeviceOf(core, teamId, one.deviceId);
       if (before === undefined || before.status === "active") return false;
       return person === undefined || before.person === null || before.person.id === person;
     });
