@@ -4,6 +4,9 @@ const MIN_SHA_CHARS = 7;
 const HEX_RUN = /[0-9a-f]{7}/i;
 /** Agents may send abbreviated commits; one this long is whole. */
 const FULL_SHA = 40;
+const SHA_RUN = /(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu;
+/** So few paths are sooner looked for one by one than all the words of a text are looked at. */
+const FEW_PATHS = 32;
 const MAX_ODD = 50;
 
 /** A commit as people write it, or a run of what paths are made of. */
@@ -15,8 +18,17 @@ export interface Named {
   readonly value: string;
 }
 
-/** Whether a text may name a commit at all. */
-export const mayNameCommits = (text: string): boolean => HEX_RUN.test(text);
+const NONE: readonly number[] = [];
+
+/** What the commits that a text may name begin with: their first seven digits, as numbers, which take little memory. */
+export function beginningsIn(text: string): readonly number[] {
+  if (!HEX_RUN.test(text)) return NONE;
+  const runs = text.toLowerCase().matchAll(SHA_RUN);
+  return Array.from(runs, ([hex]) => beginningOf(hex));
+}
+
+/** @param hex seven hexadecimal digits or more */
+export const beginningOf = (hex: string): number => Number.parseInt(hex.slice(0, MIN_SHA_CHARS), 16);
 
 /** Commits by their first seven digits; what is no SHA, or shorter, is left out. */
 export function shasByBeginning(commits: readonly string[]): ReadonlyMap<string, readonly string[]> {
@@ -33,6 +45,10 @@ export interface Paths {
 }
 
 export const NO_PATHS: Paths = { plain: new Set(), odd: [], cut: false };
+
+/** Whether a text may name one of some paths. */
+export const mayName = ({ plain, odd }: Paths, text: string): boolean =>
+  odd.length > 0 || plain.size > FEW_PATHS || [...plain].some((path) => text.includes(path));
 
 /** Sorts paths by how they are looked for. */
 export function sortPaths(paths: readonly string[]): Paths {
@@ -61,7 +77,7 @@ function bareWord(word: string): string {
 /** The commits that a word names, also within an address or a range: `…/commit/abc1234`, `abc1234..def5678`, `repo@abc1234`. */
 function shasIn(word: string, commits: ReadonlyMap<string, readonly string[]>): string[] {
   if (word.length < MIN_SHA_CHARS || !HEX_RUN.test(word)) return [];
-  const runs = word.toLowerCase().matchAll(/(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu);
+  const runs = word.toLowerCase().matchAll(SHA_RUN);
   return [...runs].flatMap(
     ([hex]) =>
       commits
@@ -80,7 +96,7 @@ export function placesIn(
   const note = (kind: "commit" | "file", value: string, at: number) => {
     if (!places.has(`${kind} ${value}`)) places.set(`${kind} ${value}`, { at, names: { kind, value } });
   };
-  const hasCommits = commits.size > 0 && mayNameCommits(text);
+  const hasCommits = commits.size > 0 && HEX_RUN.test(text);
   for (const match of plain.size > 0 || hasCommits ? text.matchAll(WORD) : []) {
     const word = bareWord(match[0]);
     const path = endsInDigit(word) ? word.replace(/(?:[:#]L?\d+(?:-L?\d+)?)+$/, "") : word;

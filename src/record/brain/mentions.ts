@@ -2,7 +2,16 @@ import { type Core, slot } from "../../core.ts";
 import type { Kind } from "../../formats/brain-kinds.ts";
 import { compareText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { mayNameCommits, type Named, NO_PATHS, placesIn, shasByBeginning, sortPaths } from "./mention-places.ts";
+import {
+  beginningOf,
+  beginningsIn,
+  mayName,
+  type Named,
+  NO_PATHS,
+  placesIn,
+  shasByBeginning,
+  sortPaths,
+} from "./mention-places.ts";
 import { teamIndex } from "./search-index.ts";
 
 /** What to look for: commits (at least seven hexadecimal digits of each) and paths of files. */
@@ -50,6 +59,7 @@ export async function findMentions(core: Core, teamId: string, query: MentionQue
   const files = sortPaths(query.files.slice(0, MAX_NAMES));
   const mentions: Mention[] = [];
   if (commits.size === 0 && query.files.length === 0) return { mentions, cutShort: false };
+  const sought = new Set([...commits.keys()].map(beginningOf));
   const index = await teamIndex(core, teamId);
   const yieldNow = cooperative(core.clock);
   let room = MAX_TEXT;
@@ -61,10 +71,11 @@ export async function findMentions(core: Core, teamId: string, query: MentionQue
     // One more than is listed is looked for: it tells that there are more.
     if (room < 0 || mentions.length > MAX_MENTIONS) break;
     await yieldNow();
-    // Most sections of other repositories name no commit, and stay as they are.
-    if (!own && !namesCommits(core, document)) continue;
+    // Nearly all sections name nothing of what is looked for: their words stay unread.
+    const paths = own && mayName(files, document.text) ? files : NO_PATHS;
+    if (paths === NO_PATHS && !beginnings(core, document).some((one) => sought.has(one))) continue;
     const { repoKey, path, kind, heading, text } = document;
-    for (const { at, names } of placesIn(text, commits, own ? files : NO_PATHS)) {
+    for (const { at, names } of placesIn(text, commits, paths)) {
       mentions.push({
         repoKey,
         path,
@@ -82,12 +93,11 @@ export async function findMentions(core: Core, teamId: string, query: MentionQue
   return { mentions, cutShort };
 }
 
-/** Which sections of the index may name a commit, as far as anybody asked. */
-const looked = slot(() => new WeakMap<object, boolean>());
+/** What the commits begin with that sections of the index name, as far as anybody asked. */
+const looked = slot(() => new WeakMap<object, readonly number[]>());
 
-function namesCommits(core: Core, document: { readonly text: string }): boolean {
-  return looked(core).getOrInsertComputed(document, () => mayNameCommits(document.text));
-}
+const beginnings = (core: Core, document: { readonly text: string }): readonly number[] =>
+  looked(core).getOrInsertComputed(document, () => beginningsIn(document.text));
 
 function linesBefore(text: string, at: number): number {
   return (text.slice(0, at).match(/\r\n|[\r\n]/g) ?? []).length;

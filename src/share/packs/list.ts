@@ -29,18 +29,31 @@ interface RankedRow extends PackRow {
 export function packRows(core: Core, ids: readonly string[]): RankedRow[] {
   const versionIds = ids.flatMap((id) => currentVersion(core, id)?.id ?? []);
   const since = core.clock.now() - RECENT_MS;
-  const { packs, countInstalls } = rows(core.store);
+  const { packs } = rows(core.store);
   const current = packs.all({ since, versionIds: JSON.stringify(versionIds) });
-  const teams = teamsById(core, [...new Set(current.map(({ teamId }) => teamId))]);
+  const byTeam = Map.groupBy(current, ({ teamId }) => teamId);
   const publishers = new Map(
-    teams.map((team) => [team.id, { team, own: JSON.stringify(deviceIdsOf(core, { teamId: team.id })) }]),
+    teamsById(core, [...byTeam.keys()]).map((team) => [
+      team.id,
+      { team, own: ownInstalls(core, team.id, byTeam.get(team.id) ?? []) },
+    ]),
   );
   return current.flatMap((row) => {
     const publisher = publishers.get(row.teamId);
     if (!publisher) return [];
-    const own = row.installs === 0 ? 0 : (countInstalls.get(row.id, publisher.own) ?? 0);
-    return [{ ...row, publisher: publisher.team, outsideInstalls: row.installs - own }];
+    return [{ ...row, publisher: publisher.team, outsideInstalls: row.installs - (publisher.own.get(row.id) ?? 0) }];
   });
+}
+
+/** How often devices of a team installed each of its packs. */
+function ownInstalls(core: Core, teamId: string, packs: readonly PackRow[]): ReadonlyMap<string, number> {
+  const installed = packs.flatMap(({ id, installs }) => (installs > 0 ? [id] : []));
+  if (installed.length === 0) return new Map();
+  const found = rows(core.store).installsBy.all({
+    packs: JSON.stringify(installed),
+    devices: JSON.stringify(deviceIdsOf(core, { teamId })),
+  });
+  return new Map(found.map(({ id, installs }) => [id, installs]));
 }
 
 /** @param until when nothing more is read for its rank, see `knownRemoved` */

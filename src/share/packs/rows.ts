@@ -120,15 +120,16 @@ export const rows = statements((db) => ({
     `INSERT INTO pack_versions (pack_id, version, readme, files, rules, classes, archive, sha256, created_at)
      VALUES (@packId, @version, @readme, @files, @rules, @classes, @archive, @sha256, @at)`,
   ),
-  // Both by pack_installs' primary key, its first column or the whole.
+  // Both by the first column of pack_installs' primary key.
   installsOf: db.prepare<[string], { deviceId: string; at: number }>(
     "SELECT device_id AS deviceId, installed_at AS at FROM pack_installs WHERE pack_id = ?",
   ),
-  countInstalls: db
-    .prepare<[string, string], number>(
-      "SELECT count(*) FROM pack_installs WHERE pack_id = ? AND device_id IN (SELECT value FROM json_each(?))",
-    )
-    .pluck(),
+  // Of all packs of a publisher at once: the devices are many, and would be read anew for each.
+  installsBy: db.prepare<[{ packs: string; devices: string }], { id: string; installs: number }>(
+    `SELECT pack_id AS id, count(*) AS installs FROM pack_installs
+     WHERE pack_id IN (SELECT value FROM json_each(@packs)) AND +device_id IN (SELECT value FROM json_each(@devices))
+     GROUP BY pack_id`,
+  ),
   // By the primary key.
   installed: db
     .prepare<[string, string], string>("SELECT version FROM pack_installs WHERE pack_id = ? AND device_id = ?")

@@ -1,5 +1,14 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { findMentions } from "../../../src/record/brain/brain.ts";
+import {
+  beginningOf,
+  beginningsIn,
+  mayName,
+  placesIn,
+  shasByBeginning,
+  sortPaths,
+} from "../../../src/record/brain/mention-places.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";
@@ -58,4 +67,33 @@ it("looks through what tells of defects and decisions only, and says when it sto
   expect([mentions.length, cutShort]).toEqual([50, true]);
   const other = await errors.t.team();
   expect((await findMentions(errors.core, other.id, wanted)).mentions).toEqual([]);
+});
+
+it("leaves no text unread that names a commit or a file", () => {
+  const name = fc.constantFrom(SHA, SHA.slice(0, 9), SHA.toUpperCase(), SHA.slice(0, 6), "src/a.ts", "a b/[id].ts");
+  const around = fc.constantFrom(" ", "./", "..", "@", "\u0130", "x", "0", ":12", "#L3", ".", ",", "\n", "\u0307", "");
+  const text = fc.array(fc.oneof(name, around), { maxLength: 12 }).map((parts) => parts.join(""));
+  const commits = shasByBeginning([SHA]);
+  const files = sortPaths(["src/a.ts", "a b/[id].ts"]);
+  const plain = sortPaths(["src/a.ts"]);
+  fc.assert(
+    fc.property(text, (one) => {
+      const foreseen = beginningsIn(one);
+      for (const { names } of placesIn(one, commits, files))
+        if (names.kind === "commit") expect(foreseen).toContain(beginningOf(names.value));
+        else expect(mayName(names.value === "src/a.ts" ? plain : files, one)).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it("finds in a later version what an earlier one did not name", async () => {
+  const { core, team, t } = await withBrain("# E\n\nnothing\n");
+  const wanted = { commits: [SHA], files: ["src/a.ts"], repoKey: "r" };
+  expect((await findMentions(core, team.id, wanted)).mentions).toEqual([]);
+  const { token } = await t.device(team);
+  const files = [{ path: "errors.md", content: `# E\n\nsrc/a.ts since ${SHA.slice(0, 8)}\n` }];
+  await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey: "r", files } });
+  const { mentions } = await findMentions(core, team.id, wanted);
+  expect(mentions.map(({ names }) => names.value)).toEqual(["src/a.ts", SHA]);
 });

@@ -14,6 +14,7 @@ import { idIn } from "../shared/params.ts";
 import { entryNotes } from "./entries.ts";
 import { outlined } from "./outline.ts";
 import { snapshotBadges, snapshotIn } from "./snapshots.ts";
+import { sourceView } from "./source.ts";
 
 /** The path that a page is about. */
 export const pathOf = (call: Member) => call.query.get("path") ?? "";
@@ -65,7 +66,7 @@ export async function filePage(call: Member): Promise<Html> {
   const snapshot = file.current ? undefined : snapshotId;
   const main = html`${fileHead(call, { repo, path: file.path, snapshot }, source ? "source" : "rendered")}
 ${stems(call, file)}
-${file.withheldSha256 ? withheldView(call, file.withheldSha256) : source ? sourceView(file, line) : renderedView(file, line, await entryNotes(call, file))}`;
+${file.withheldSha256 ? withheldView(call, file.withheldSha256) : source ? sourceView(call, file, snapshot) : renderedView(file, line, await entryNotes(call, file))}`;
   return frame(call, { title: file.path, main });
 }
 
@@ -117,19 +118,6 @@ function nested(headings: readonly Heading[], level: number): Html {
     ({ head, below }) =>
       html`<li>${head && html`<a href="#${head.id}">${head.text || "untitled"}</a>`}${below.length > 0 && nested(below, Math.min(...below.map((one) => one.level)))}</li>`,
   )}</ul>`;
-}
-
-const MAX_LINES = 20_000;
-
-/** The text line by line; the one asked for is marked. */
-function sourceView({ path, content }: FileContent, line: number | undefined): Html {
-  const lines = content.split(/\r\n|[\r\n]/);
-  if (lines.at(-1) === "") lines.pop();
-  const shown = lines.slice(0, MAX_LINES);
-  return html`<div class="table-frame diff" role="region" aria-label="Source of ${path}" tabindex="0" data-scroll><table><caption class="vh">Source of ${path}</caption>
-<thead class="vh"><tr><th scope="col">Line</th><th scope="col">Text</th></tr></thead><tbody>
-${shown.map((text, i) => html`<tr id="L${i + 1}"><td class="line">${i + 1}</td><td class="text">${i + 1 === line ? html`<mark>${text || " "}</mark>` : text}</td></tr>\n`)}</tbody></table></div>
-${lines.length === 0 && html`<p class="says">This file is empty.</p>`}${lines.length > shown.length && html`<p class="says">${number(lines.length - shown.length)} more lines are not shown. Download the file to read them.</p>`}`;
 }
 
 /** The file's text, byte for byte as it was stored. */
