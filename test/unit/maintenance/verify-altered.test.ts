@@ -1,10 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { DataDirectoryError } from "../../../src/kit/errors.ts";
 import { COMMAND_LINE, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
 import { ensureEpoch } from "../../../src/platform/transparency/open-epoch.ts";
 import { transparency } from "../../../src/platform/transparency/room.ts";
+import { sealContents } from "../../../src/record/brain/seal.ts";
+import { seal as sealEntries } from "../../../src/record/telemetry/seal.ts";
+import { seal as sealSpans } from "../../../src/record/traces/seal.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll } from "../../support/erasure.ts";
@@ -49,6 +53,43 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
     }
   },
 );
+
+it("tells of blocks that say they are of something else, or hold nothing that is stored: an erasure would leave them", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [device, other] = [await t.device(), await t.device()];
+  await deliverAll(t, device, "shop", "marigold");
+  const files = Array.from({ length: 6 }, (_, i) => ({
+    path: `${i}.md`,
+    content: `${"marigold ".repeat(20_000)}${i}`,
+  }));
+  await t.post("/api/brain/ingest", { token: device.token, json: { repoKey: "shop", version: 10, files } });
+  t.clock.advance(2 * DAY_MS);
+  for (const seal of [sealEntries, sealSpans, sealContents])
+    expect(await seal(core, Number.MAX_SAFE_INTEGER)).toBeGreaterThan(0);
+  const tables = ["telemetry_blocks", "trace_span_blocks", "brain_blocks", "brain_blobs"];
+  const theirs = `team_id = '${other.team.id}'`;
+  const copyOf = (table: string, columns: string) =>
+    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${table} LIMIT 1`;
+  const { db } = core.store;
+  db.pragma("foreign_keys = OFF");
+  for (const [alter, problem] of [
+    [copyOf("telemetry_blocks", "stream_id, content"), "stray"],
+    [copyOf("trace_span_blocks", "session_id, first_span, last_span, content"), "stray"],
+    ["UPDATE trace_span_blocks SET session_id = session_id + 1", "owner"],
+    ["UPDATE trace_span_blocks SET last_span = last_span + 1, first_span = last_span + 1", "owner"],
+    [copyOf("brain_blocks", "team_id, content"), "stray"],
+    [`UPDATE brain_blocks SET ${theirs}`, "stray"],
+    [`UPDATE brain_blobs SET ${theirs} WHERE id = (SELECT max(id) FROM brain_blobs)`, "content"],
+  ] as const) {
+    expect(ledgerFaults(core)).toEqual([]);
+    for (const table of tables) db.exec(`CREATE TEMP TABLE kept_${table} AS SELECT * FROM main.${table}`);
+    db.exec(alter);
+    expect([alter, ledgerFaults(core).map((one) => one.problem)]).toEqual([alter, expect.arrayContaining([problem])]);
+    for (const one of tables)
+      db.exec(`DELETE FROM main.${one}; INSERT INTO main.${one} SELECT * FROM kept_${one}; DROP TABLE kept_${one}`);
+  }
+});
 
 it("finds a stored hash of 256 leaves that is not theirs", async () => {
   const t = await startInstance();
