@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { DataDirectoryError } from "../../../src/kit/errors.ts";
 import { COMMAND_LINE, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
+import { listKeys, rotateKey } from "../../../src/platform/keys/keys.ts";
 import { ensureEpoch } from "../../../src/platform/transparency/open-epoch.ts";
 import { transparency } from "../../../src/platform/transparency/room.ts";
 import { sealContents } from "../../../src/record/brain/seal.ts";
@@ -15,6 +16,8 @@ import { deliverAll } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { command } from "../../support/remote.ts";
+
+type Key = ReturnType<typeof listKeys>[number];
 
 const SOMETHING_ELSE = ["'x'", "'{}'", "'[1]'", "'null'", "'-1'"];
 /** Values that are no count and no instant, and one that is rounded when it is read. */
@@ -136,12 +139,23 @@ it("says which signed checkpoint was there to compare with, and when there was n
   expect([code, stdout]).toEqual([0, expect.stringMatching(/; head \d+:[0-9a-f]{64}; no checkpoint to compare\n$/)]);
 });
 
-it("the doctor names a public half of the signing key that somebody replaced in the database", async () => {
+it("the doctor names a public half of a signing key, retired ones too, that somebody replaced in the database", async () => {
   const { core } = (await startInstance()).instance;
   const found = async () => (await examine(core)).find(({ check }) => check === "signing key");
+  await rotateKey(core, COMMAND_LINE);
   expect(await found()).toMatchObject({ status: "ok" });
-  core.store.db.exec("UPDATE signing_keys SET public_pem = 'x'");
-  expect(await found()).toMatchObject({ status: "failed", detail: expect.stringContaining("public half") });
+  const [newest, retired] = listKeys(core) as [Key, Key];
+  const put = core.store.db.prepare<[string, string]>("UPDATE signing_keys SET public_pem = ? WHERE kid = ?");
+  for (const [{ kid, publicPem }, other] of [
+    [retired, newest.publicPem],
+    [newest, "x"],
+  ] as const) {
+    put.run(other, kid);
+    const detail = expect.stringContaining(`public half of key ${kid}`);
+    expect(await found()).toMatchObject({ status: "failed", detail });
+    put.run(publicPem, kid);
+    expect(await found()).toMatchObject({ status: "ok" });
+  }
 });
 
 it("goes on past an import that somebody altered", async () => {
