@@ -82,7 +82,7 @@ const KEY_BLOCK = /-----BEGIN (RSA )?PUBLIC KEY-----[^-]*-----END \1?PUBLIC KEY-
  * @returns by RFC 7638 thumbprint, in the order of the text
  * @throws Problem when there is none, or one that cannot be read or is not RSA
  */
-async function readPublicKeys(pem: string): Promise<Map<string, KeyObject>> {
+export async function readPublicKeys(pem: string): Promise<Map<string, KeyObject>> {
   const keys = new Map<string, KeyObject>();
   for (const [block] of pem.matchAll(KEY_BLOCK)) {
     let key: KeyObject | undefined;

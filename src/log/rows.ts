@@ -173,7 +173,10 @@ export const rows = statements((db, has) => {
     ),
     // By primary key.
     markErased: db.prepare<[string, number]>(
-      "UPDATE deliveries SET erased_by = ?, erased_items = items, item_key = NULL, item_salts = NULL WHERE id = ?",
+      // The mode of telemetry is text that the device sent; only the digest of a chained delivery asks for it afterwards.
+      `UPDATE deliveries SET erased_by = ?, erased_items = items, item_key = NULL, item_salts = NULL,
+         mode = iif(kind = 'telemetry' AND chain_sha256 IS NULL, NULL, mode)
+       WHERE id = ?`,
     ),
     keepSalts: db.prepare<[Buffer, number]>("UPDATE deliveries SET item_key = NULL, item_salts = ? WHERE id = ?"),
     dropItems: db.prepare<[number]>("DELETE FROM delivery_items WHERE delivery_id = ?"),

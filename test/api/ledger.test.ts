@@ -196,6 +196,15 @@ it("goes on under another name when the database is not the one that signed last
   const { origin } = epochs[1];
   expect(openCheckpoint(note, key)).toMatchObject({ origin, size });
   expect(epochs[1]).toMatchObject({ epoch: 2, previous: { origin: `${key.name}/1`, size: size - 1 } });
+  const t = await startInstance({ directory });
+  for (const [leaf, epoch] of [
+    [1, 1],
+    [size, 2],
+  ] as const) {
+    const { proven, bundle } = checkBundle(prove(t.instance.core, null, "event", leaf), key, []);
+    expect([proven, JSON.parse(bundle?.leaf ?? "{}")]).toMatchObject([true, { kind: "epoch", epoch }]);
+  }
+  await t.close();
   expect(origin).toMatch(/\/2-[0-9a-f]{8}$/);
   expect((await again()).note).toContain(`${origin}\n`);
 });

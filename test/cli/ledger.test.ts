@@ -306,7 +306,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     [[10, "owner"]],
   ],
   [
-    "a brain given to another team with all that belongs to it",
+    "a brain given to another team with all that belongs to it but its files",
     ["brain_streams:stream_id", "brain_manifests:manifest_id", "brain_snapshots:id"]
       .map((one) => one.split(":"))
       .map(
@@ -315,6 +315,7 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
       )
       .join(";"),
     [
+      [10, "content"],
       [10, "owner"],
       [10, "newest"],
     ],

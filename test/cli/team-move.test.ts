@@ -30,6 +30,7 @@ import { LEFT } from "../../src/share/moves/left.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
 import { digestOf } from "../../src/share/moves/rows.ts";
 import { MOVED } from "../../src/share/moves/tables.ts";
+import { prove } from "../../src/share/proofs/prove.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../support/erasure.ts";
 import { newFolder } from "../support/folder.ts";
@@ -155,6 +156,10 @@ describe("a team that moves", () => {
     expect(contentOf(u, ada.team.id)).toEqual(contentOf(t, ada.team.id));
     expect(JSON.stringify(spendReport(u.instance.core, ada.team.id, WEEK))).toBe(JSON.stringify(from));
     expect([faults(t), faults(u)]).toEqual([[], []]);
+    // Its own auditors can show which log it came from; another team's cannot.
+    const [{ leaf }] = u.rows("SELECT leaf FROM log_imports");
+    expect(prove(u.instance.core, ada.team.id, "event", leaf)).toContain("\nindex ");
+    expect(() => prove(u.instance.core, other.team.id, "event", leaf)).toThrow("There is no event");
     // The token works there, and the stream's numbers go on.
     const json = { repoKey: "shop", entries: [{ seq: 12, payload: { text: "after" } }] };
     const sent = await u.post("/api/telemetry/ingest", { token: ada.token, json });

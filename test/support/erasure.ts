@@ -28,6 +28,7 @@ export async function deliverAll(t: TestInstance, { token }: TestDevice, repoKey
   const usage = { input_tokens: 100, output_tokens: at };
   await post("/api/telemetry/ingest", {
     repoKey,
+    mode: `${text}-mode`,
     entries: [0, 1, 2].map((i) => ({
       seq: at + i,
       payload: {

@@ -11,24 +11,25 @@ interface File {
   readonly sha256: Buffer;
 }
 
-/** Gives a snapshot's files, each read once; undefined when something of it is gone or altered. */
+/** Gives a snapshot's files, each read once; undefined when something of it is gone, altered or another team's. */
 export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] | undefined {
-  const sound = new Map<number, Buffer | undefined>();
-  const blobDigest = (id: number) => {
+  const sound = new Map<number, Pick<Blob, "teamId" | "sha256"> | undefined>();
+  const soundBlob = (id: number) => {
     if (!sound.has(id)) {
       const blob = rows(core.store).blobById.get(id);
-      sound.set(id, blob && sameDigest(digestOfBlob(core, blob), blob.sha256) ? blob.sha256 : undefined);
+      const isSound = blob && sameDigest(digestOfBlob(core, blob), blob.sha256);
+      sound.set(id, isSound ? { teamId: blob.teamId, sha256: blob.sha256 } : undefined);
     }
     return sound.get(id);
   };
-  return ({ entries }) => {
+  return ({ entries, teamId }) => {
     const listed = entries === null ? undefined : entriesIn(entries);
     if (!listed) return undefined;
     const files: File[] = [];
     for (const [path, blobId] of listed) {
-      const digest = blobDigest(blobId);
-      if (!digest) return undefined;
-      files.push({ path, sha256: digest });
+      const blob = soundBlob(blobId);
+      if (blob?.teamId !== teamId) return undefined;
+      files.push({ path, sha256: blob.sha256 });
     }
     return files;
   };

@@ -59,10 +59,19 @@ export const rows = statements((db, has) => ({
        ON CONFLICT (team_id, sha256) DO UPDATE SET rules_version = excluded.rules_version RETURNING id`,
     )
     .pluck(),
-  blobById: db.prepare<[number], ContentPlace & { sha256: Buffer; withheldSha256: Buffer | null }>(
-    `SELECT sha256, ${has("brain_blobs", "withheld_sha256") ? "withheld_sha256" : "NULL"} AS withheldSha256,
+  blobById: db.prepare<[number], ContentPlace & { teamId: string; sha256: Buffer; withheldSha256: Buffer | null }>(
+    `SELECT team_id AS teamId, sha256, ${has("brain_blobs", "withheld_sha256") ? "withheld_sha256" : "NULL"} AS withheldSha256,
        ${contentPlace(has("brain_blobs", "block_id"))} FROM brain_blobs WHERE id = ?`,
   ),
+  // Blocks that hold no content, or another team's: a team's move takes its blocks along. By brain_blobs_by_block.
+  blocksAstray: db
+    .prepare<[], number>(
+      has("brain_blobs", "block_id")
+        ? `SELECT id FROM brain_blocks k WHERE NOT EXISTS (SELECT 1 FROM brain_blobs WHERE block_id = k.id)
+             OR EXISTS (SELECT 1 FROM brain_blobs WHERE block_id = k.id AND team_id <> k.team_id)`
+        : "SELECT 0 WHERE 0",
+    )
+    .pluck(),
   // By brain_manifests' unique index (team_id, sha256).
   manifest: db
     .prepare<[string, Buffer], number>("SELECT id FROM brain_manifests WHERE team_id = ? AND sha256 = ?")

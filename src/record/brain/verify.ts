@@ -73,6 +73,8 @@ export const brainDeliveries: DeliveryKind = {
             "newest",
             `snapshot ${currentId} is current of "${repoKey}", the newest accepted is ${newestId}`,
           );
+        for (const id of sql.blocksAstray.all())
+          report(0, "stray", `block ${id} of files holds none that is stored, or another team's`);
         checkStreams(core, report);
       },
       close() {

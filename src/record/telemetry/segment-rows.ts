@@ -99,6 +99,14 @@ export const segmentRows = statements((db, has) => {
         : `SELECT min(g.delivery_id) AS deliveryId, b.id AS blockId, b.stream_id AS streamId
            FROM telemetry_segments g JOIN telemetry_blocks b ON b.id = g.block_id WHERE b.stream_id <> g.stream_id GROUP BY b.id`,
     ),
+    // Blocks in which no entry lies. By telemetry_segments_by_block.
+    unused: db
+      .prepare<[], number>(
+        isOlder
+          ? "SELECT 0 WHERE 0"
+          : "SELECT id FROM telemetry_blocks b WHERE NOT EXISTS (SELECT 1 FROM telemetry_segments WHERE block_id = b.id)",
+      )
+      .pluck(),
     // Streams whose highest number is not that of their last entry, which is found by telemetry_segments_by_seq, from its end.
     streamsAstray: db.prepare<[], { id: number; maxSeq: number; storedSeq: number; deliveryId: number }>(
       `SELECT s.id, s.max_seq AS maxSeq, coalesce(g.last_seq, 0) AS storedSeq, coalesce(g.delivery_id, 0) AS deliveryId

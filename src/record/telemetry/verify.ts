@@ -65,6 +65,8 @@ export const telemetryDeliveries: DeliveryKind = {
         withheld.finish();
         for (const { deliveryId, blockId, streamId } of segmentSql.misplaced.all())
           report(deliveryId, "owner", `block ${blockId} of it says that it is of stream ${streamId}`);
+        for (const id of segmentSql.unused.all())
+          report(0, "stray", `block ${id} of entries holds none that is stored`);
         for (const { id, maxSeq, storedSeq, deliveryId } of segmentSql.streamsAstray.all()) {
           const last = Math.max(storedSeq, highestWithheld(core, "telemetry", id)?.last ?? 0);
           if (last !== maxSeq) report(deliveryId, "newest", `stream ${id} says ${maxSeq} and holds entries to ${last}`);

@@ -232,7 +232,8 @@ export const traceErasure = {
   /** Whether a team has a session that an agent calls so. */
   isNamed: (core: Core, teamId: string | null, externalId: string | null): boolean =>
     eraseRows(core.store).isNamed.get(teamId, externalId) !== undefined,
-  /** Whether a delivery brought notes, by its mode. */
-  isOfNotes: (mode: string | null): boolean => mode === NOTES_MODE,
+  /** Whether a delivery brought notes, by its mode; and by what its leaf tells, since nothing does of the mode of one that is erased. */
+  isOfNotes: ({ kind, items, mode }: { kind: string; items: number; mode: string | null }): boolean =>
+    kind === "traces" && items === 0 && mode === NOTES_MODE,
   ...noteErasure,
 };

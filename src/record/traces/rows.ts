@@ -119,7 +119,18 @@ export const rows = statements((db, has) => {
         ? `SELECT id, delivery_id AS deliveryId, item FROM ${table} WHERE item IS NOT NULL ORDER BY delivery_id, item`
         : "SELECT 0 AS id, 0 AS deliveryId, 0 AS item WHERE 0",
     );
+  const ofBlocks = <T>(sql: string) => db.prepare<[], T>(has("trace_spans", "block_id") ? sql : "SELECT 0, 0 WHERE 0");
   return {
+    // Spans that lie in a block which says that it is another session's, or that it has others. Erasing goes by what blocks say.
+    misplaced: ofBlocks<{ deliveryId: number; blockId: number }>(
+      `SELECT min(s.delivery_id) AS deliveryId, s.block_id AS blockId FROM trace_spans s JOIN trace_span_blocks b ON b.id = s.block_id
+       WHERE b.session_id <> s.session_id OR s.id NOT BETWEEN b.first_span AND b.last_span GROUP BY s.block_id`,
+    ),
+    // Blocks in which no span lies, but for those that are to be sealed anew. By trace_spans_by_arrival.
+    unused: ofBlocks<number>(
+      `SELECT id FROM trace_span_blocks b WHERE NOT replaced AND NOT EXISTS (
+         SELECT 1 FROM trace_spans s WHERE s.session_id = b.session_id AND s.id BETWEEN b.first_span AND b.last_span AND s.block_id = b.id)`,
+    ).pluck(),
     // By trace_sessions' unique index (device_id, external_id).
     session: db.prepare<[string, string], StoredSession>(
       `SELECT id, repo_key AS repoKey, document, delivery_id AS deliveryId, ${item("trace_sessions")}

@@ -211,6 +211,8 @@ interface Reached {
   readonly deviceId: string;
   readonly kind: string;
   readonly repoKey: string;
+  /** As the delivery counts them. */
+  readonly items: number;
   readonly mode: string | null;
 }
 
@@ -228,8 +230,9 @@ export function reachOf(core: Core, stored: string): (delivery: Reached) => bool
   if (!target) return () => false;
   const deviceIds = new Set(target.kind === "repo" ? [] : devicesOf(core, target));
   const named = new Set(namedOn(target));
-  return ({ teamId, deviceId, kind, repoKey, mode }) => {
-    if (traceErasure.isOfNotes(mode)) return true;
+  return (delivery) => {
+    if (traceErasure.isOfNotes(delivery)) return true;
+    const { teamId, deviceId, kind, repoKey } = delivery;
     if (target.kind === "repo")
       return target.teamIds.includes(teamId) && (kind === "traces" || streamKeys(target.repoKey).includes(repoKey));
     if (named.has(deviceId)) return kind !== "brain";

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { isWindows } from "../../kit/files.ts";
+import { readPublicKeys } from "../../kit/jwt.ts";
 import { type Steps, unwatched } from "../../kit/steps.ts";
-import { ensureSigningKey, findPublicKey, hasSigningKey } from "../../platform/keys/keys.ts";
+import { ensureSigningKey, hasSigningKey, listKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
 import { ledgerKeys, type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
 import { CHECKING, VERIFYING } from "./copies.ts";
@@ -79,8 +80,11 @@ async function examineKey(core: Core): Promise<Finding> {
   if (!hasSigningKey(core)) return { check, status: "ok", detail: "none yet; the first start makes it" };
   try {
     const key = await ensureSigningKey(core);
-    // Not that of the active key: a rotation may have come between.
-    if (findPublicKey(core, key.kid) !== key.publicPem) throw new Error("its public half was altered");
+    // Those of retired keys, too: licences that they signed are verified with them. A key is called by its digest.
+    for (const { kid, publicPem } of listKeys(core)) {
+      const found = await readPublicKeys(publicPem).catch(() => undefined);
+      if (!found?.has(kid)) throw new Error(`the public half of key ${kid} was altered`);
+    }
     const path = join(core.store.directory, BESIDE.key);
     if (existsSync(path) && isOpen(path))
       return { check, status: "warning", detail: `others can read the key: chmod 600 ${path}` };

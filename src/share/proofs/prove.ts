@@ -4,7 +4,7 @@ import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type ProofBundle, writeBundle } from "../../kit/transparency/bundle.ts";
 import { findDelivery, proveDelivery } from "../../log/log.ts";
 import { eventLeafText, eventOfLeaf, eventText } from "../../platform/audit/audit.ts";
-import { proveLeaf } from "../../platform/transparency/transparency.ts";
+import { epochs, logImports, proveLeaf } from "../../platform/transparency/transparency.ts";
 import { snapshotItems } from "../../record/brain/brain.ts";
 import { itemsAround } from "../../record/telemetry/telemetry.ts";
 import { itemsOfSession } from "../../record/traces/traces.ts";
@@ -81,6 +81,8 @@ function deliveryBundle(
 }
 
 function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBundle {
+  const own = logsOwn(core, teamId, leaf);
+  if (own !== undefined) return { ...inTree(core, leaf), leaf: own, items: [] };
   const row = eventOfLeaf(core, leaf);
   if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, noEvent(leaf));
   if (!row.itemKey || row.itemSha256)
@@ -90,6 +92,11 @@ function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBund
   const items = [{ index: 0, count: 1, salt: saltOf(row.itemKey, 0), text, path: [] }];
   return { ...inTree(core, leaf), leaf: eventLeafText(row, root), items };
 }
+
+/** The text of a leaf by which the log tells of itself: that it went on under another name, or took in a team, which only that team is shown. */
+const logsOwn = (core: Core, teamId: string | null, leaf: number): string | undefined =>
+  epochs(core).find((one) => one.leaf === leaf)?.text ??
+  logImports(core).find((one) => one.leaf === leaf && (teamId ?? one.facts.team) === one.facts.team)?.text;
 
 function inTree(core: Core, n: number): Pick<ProofBundle, "checkpoint" | "index" | "inclusion"> {
   const proof =

@@ -1,16 +1,23 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { DataDirectoryError } from "../../../src/kit/errors.ts";
 import { COMMAND_LINE, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
+import { listKeys, rotateKey } from "../../../src/platform/keys/keys.ts";
 import { ensureEpoch } from "../../../src/platform/transparency/open-epoch.ts";
 import { transparency } from "../../../src/platform/transparency/room.ts";
+import { sealContents } from "../../../src/record/brain/seal.ts";
+import { seal as sealEntries } from "../../../src/record/telemetry/seal.ts";
+import { seal as sealSpans } from "../../../src/record/traces/seal.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { command } from "../../support/remote.ts";
+
+type Key = ReturnType<typeof listKeys>[number];
 
 const SOMETHING_ELSE = ["'x'", "'{}'", "'[1]'", "'null'", "'-1'"];
 /** Values that are no count and no instant, and one that is rounded when it is read. */
@@ -49,6 +56,43 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
     }
   },
 );
+
+it("tells of blocks that say they are of something else, or hold nothing that is stored: an erasure would leave them", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [device, other] = [await t.device(), await t.device()];
+  await deliverAll(t, device, "shop", "marigold");
+  const files = Array.from({ length: 6 }, (_, i) => ({
+    path: `${i}.md`,
+    content: `${"marigold ".repeat(20_000)}${i}`,
+  }));
+  await t.post("/api/brain/ingest", { token: device.token, json: { repoKey: "shop", version: 10, files } });
+  t.clock.advance(2 * DAY_MS);
+  for (const seal of [sealEntries, sealSpans, sealContents])
+    expect(await seal(core, Number.MAX_SAFE_INTEGER)).toBeGreaterThan(0);
+  const tables = ["telemetry_blocks", "trace_span_blocks", "brain_blocks", "brain_blobs"];
+  const theirs = `team_id = '${other.team.id}'`;
+  const copyOf = (table: string, columns: string) =>
+    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${table} LIMIT 1`;
+  const { db } = core.store;
+  db.pragma("foreign_keys = OFF");
+  for (const [alter, problem] of [
+    [copyOf("telemetry_blocks", "stream_id, content"), "stray"],
+    [copyOf("trace_span_blocks", "session_id, first_span, last_span, content"), "stray"],
+    ["UPDATE trace_span_blocks SET session_id = session_id + 1", "owner"],
+    ["UPDATE trace_span_blocks SET last_span = last_span + 1, first_span = last_span + 1", "owner"],
+    [copyOf("brain_blocks", "team_id, content"), "stray"],
+    [`UPDATE brain_blocks SET ${theirs}`, "stray"],
+    [`UPDATE brain_blobs SET ${theirs} WHERE id = (SELECT max(id) FROM brain_blobs)`, "content"],
+  ] as const) {
+    expect(ledgerFaults(core)).toEqual([]);
+    for (const table of tables) db.exec(`CREATE TEMP TABLE kept_${table} AS SELECT * FROM main.${table}`);
+    db.exec(alter);
+    expect([alter, ledgerFaults(core).map((one) => one.problem)]).toEqual([alter, expect.arrayContaining([problem])]);
+    for (const one of tables)
+      db.exec(`DELETE FROM main.${one}; INSERT INTO main.${one} SELECT * FROM kept_${one}; DROP TABLE kept_${one}`);
+  }
+});
 
 it("finds a stored hash of 256 leaves that is not theirs", async () => {
   const t = await startInstance();
@@ -95,12 +139,23 @@ it("says which signed checkpoint was there to compare with, and when there was n
   expect([code, stdout]).toEqual([0, expect.stringMatching(/; head \d+:[0-9a-f]{64}; no checkpoint to compare\n$/)]);
 });
 
-it("the doctor names a public half of the signing key that somebody replaced in the database", async () => {
+it("the doctor names a public half of a signing key, retired ones too, that somebody replaced in the database", async () => {
   const { core } = (await startInstance()).instance;
   const found = async () => (await examine(core)).find(({ check }) => check === "signing key");
+  await rotateKey(core, COMMAND_LINE);
   expect(await found()).toMatchObject({ status: "ok" });
-  core.store.db.exec("UPDATE signing_keys SET public_pem = 'x'");
-  expect(await found()).toMatchObject({ status: "failed", detail: expect.stringContaining("public half") });
+  const [newest, retired] = listKeys(core) as [Key, Key];
+  const put = core.store.db.prepare<[string, string]>("UPDATE signing_keys SET public_pem = ? WHERE kid = ?");
+  for (const [{ kid, publicPem }, other] of [
+    [retired, newest.publicPem],
+    [newest, "x"],
+  ] as const) {
+    put.run(other, kid);
+    const detail = expect.stringContaining(`public half of key ${kid}`);
+    expect(await found()).toMatchObject({ status: "failed", detail });
+    put.run(publicPem, kid);
+    expect(await found()).toMatchObject({ status: "ok" });
+  }
 });
 
 it("goes on past an import that somebody altered", async () => {

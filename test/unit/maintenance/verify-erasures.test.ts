@@ -185,6 +185,12 @@ it("a delivery that is erased by nothing that the log tells of, or by what does 
         expect(problems(forge)).toContainEqual([id, "erasure"]);
       }
     expect(problems(() => eraseEntries(t, id, real))).toContainEqual([id, "erasure"]);
+    // As if it had brought notes of commits, which go with whatever they name.
+    const asNotes = () => {
+      t.rows("UPDATE deliveries SET mode = 'notes' WHERE id = ? RETURNING id", id);
+      eraseEntries(t, id, real);
+    };
+    expect(problems(asNotes)).toContainEqual([id, "erasure"]);
     const retarget = () => {
       t.rows("UPDATE erasures SET target = replace(target, ?, ?) RETURNING id", mine.deviceId, other.deviceId);
       eraseEntries(t, id, real);
