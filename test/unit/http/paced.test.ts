@@ -8,7 +8,7 @@ import { listen } from "../../../src/platform/http/listen.ts";
 
 const MIB = 1024 * 1024;
 const SOCKETS = 32;
-const BYTES = 2 * MIB;
+const BYTES = 8 * MIB;
 
 /** Sends as many bodies as asked at the same time, each on a socket of its own, to their ends, and says what was replied. */
 const SENDER = `
