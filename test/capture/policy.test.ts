@@ -422,8 +422,8 @@ it("takes nothing to another team that was recorded for one", async () => {
   a.work("s1", 1);
   await a.server.fault("telemetryIngest", 503);
   await a.pass();
-  const b = await startAgent();
-  await bind(a.capture, { url: b.server.url, code: await b.server.code() });
+  const b = await startServer();
+  await bind(a.capture, { url: b.url, code: await b.code() });
   expect(readStatus(a.capture).waiting).toMatchObject({ entries: 0, sessions: 0 });
   expect([rowsOf(a, "entries"), rowsOf(a, "spans"), rowsOf(a, "sources")]).toEqual([0, 0, 0]);
 });

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { TAR_END, tarMember } from "../../src/kit/tar.ts";
 import { writeBundle } from "../../src/kit/transparency/bundle.ts";
 import { parseNote, signatureLine, vkeyOf } from "../../src/kit/transparency/note.ts";
+import { reckon } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { cosignerOf, itemsOf, TestLog } from "../support/ledger.ts";
 import { command } from "../support/remote.ts";
@@ -95,7 +96,7 @@ it("proves nothing of an archive that claims more than fits into memory, and say
   const path = file("");
   writeFileSync(path, archive);
   const env = { RECKON_DATA: "/nowhere/at/all", NODE_OPTIONS: "--max-old-space-size=48" };
-  const done = await command(["ledger", "check", path, ...KEY], { env });
+  const done = await reckon(["ledger", "check", path, ...KEY], { env });
   expect([done.code, done.stdout]).toEqual([1, expect.stringContaining("more than fits into the memory")]);
 });
 

@@ -47,7 +47,8 @@ describe("a seed", () => {
 
   it("of another text gives others, and none gives new ones every time", async () => {
     const all = [];
-    for (const seed of ["one", "two", undefined, undefined]) all.push((await startLocal({ seed })).local.credentials);
+    for (const seed of ["one", "two", undefined, undefined])
+      all.push((await startLocal({ seed, program: undefined })).local.credentials);
     for (const member of [
       "teamId",
       "deviceId",

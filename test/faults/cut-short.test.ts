@@ -102,7 +102,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
         for (const name of names.filter((one) => /replaced-[^/]*Z$/.test(one)))
           expect(teamsIn(join(data.directory, name)), when).toEqual(["Acme", "Later"]);
         // Another backup this time: nothing of the first try may get into it.
-        const again = await reckon(["restore", smaller, "--data", data.directory]);
+        const again = await command(["restore", smaller, "--data", data.directory]);
         expect(again.code, `${when}: ${again.stderr}`).toBe(0);
         expect(rowsOf(data.directory, "SELECT count(*) AS n FROM devices"), when).toEqual([{ n: 1 }]);
       },
@@ -168,7 +168,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
       },
       async (when) => {
         const verify = async () => {
-          const checked = await reckon(["restore", file, "--verify", "--json", "--data", data.directory]);
+          const checked = await command(["restore", file, "--verify", "--json", "--data", data.directory]);
           expect(checked.code, `${when}: ${checked.stderr}`).toBe(0);
           expect(JSON.parse(checked.stdout).teams, when).toBe(round + 1);
           rmSync(file);
@@ -195,7 +195,7 @@ describe.skipIf(noStrace)("a scheduled backup killed at any step", () => {
       async () => make,
       async (when) => {
         const verify = async () => {
-          const checked = await reckon(["restore", file, "--verify", "--data", data.directory]);
+          const checked = await command(["restore", file, "--verify", "--data", data.directory]);
           expect(checked.code, `${when}: ${checked.stderr}`).toBe(0);
           rmSync(file);
         };
@@ -217,7 +217,7 @@ it.skipIf(noStrace)("a scheduled backup is made where a service may not change p
   const file = join(data.directory, "reckon-2026-11-21T08-00-00-000Z.db");
   const made = launch(["__backup", file, "--data", data.directory], { under: at("setpriority", "error=EPERM") });
   expect([await within(made.exited, "the backup"), made.stderr()]).toEqual([{ code: 0, signal: null }, ""]);
-  expect((await reckon(["restore", file, "--verify", "--data", data.directory])).code).toBe(0);
+  expect((await command(["restore", file, "--verify", "--data", data.directory])).code).toBe(0);
 });
 
 describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
@@ -250,7 +250,7 @@ describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
       const backups = join(directory, "backups");
       const whole = () => (existsSync(backups) ? readdirSync(backups).filter((name) => name.endsWith(".db")) : []);
       for (const name of whole()) {
-        const checked = await reckon(["restore", join(backups, name), "--verify", "--json", "--data", directory]);
+        const checked = await command(["restore", join(backups, name), "--verify", "--json", "--data", directory]);
         expect(checked.code, `${when}: ${checked.stderr}`).toBe(0);
         expect(JSON.parse(checked.stdout), when).toMatchObject({ schema: 1, keys: 1, deliveries: 3 });
       }

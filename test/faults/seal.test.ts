@@ -6,8 +6,8 @@ import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { contentsOf, entriesOf, spansOf } from "../support/entries.ts";
 import { startInstance } from "../support/instance.ts";
+import { command } from "../support/remote.ts";
 import { mountDisk, noPowerCut } from "./support/disk.ts";
-import { reckon } from "./support/process.ts";
 
 const STREAMS = 5;
 const BATCHES = 32;
@@ -99,7 +99,7 @@ async function sealInterrupted(
     done = blocks;
   }
   expect(stopped).toBeGreaterThan(0);
-  const verified = await reckon(["ledger", "verify", "--data", directory]);
+  const verified = await command(["ledger", "verify", "--data", directory]);
   expect([verified.code, verified.stderr]).toEqual([0, ""]);
 }
 

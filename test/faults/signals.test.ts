@@ -1,9 +1,10 @@
 import { openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { command } from "../support/remote.ts";
 import { ask, RawSocket, requestBytes } from "./support/http.ts";
 import { LOAD_ENV, Load } from "./support/load.ts";
-import { launch, reckon, serve, until, within } from "./support/process.ts";
+import { launch, serve, until, within } from "./support/process.ts";
 import { testData, testServer } from "./support/test.ts";
 
 /** What a supervisor allows before it kills. */
@@ -29,7 +30,7 @@ describe("signals", () => {
       expect(load.compare().unasked).toBe(0);
       expect(statSync(join(data.directory, "reckon.db-wal"), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
       expect(server.stderr()).toContain('"event":"stopped"');
-      expect((await reckon(["ledger", "verify", "--data", data.directory])).code).toBe(0);
+      expect((await command(["ledger", "verify", "--data", data.directory])).code).toBe(0);
     },
   );
 

@@ -6,9 +6,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { entriesOf } from "../support/entries.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
+import { command } from "../support/remote.ts";
 import { openToRead, rowsOf } from "./support/data.ts";
 import { mountTmpfs, noMounts } from "./support/disk.ts";
-import { launch, reckon, serve, startRefused, within } from "./support/process.ts";
+import { launch, serve, startRefused, within } from "./support/process.ts";
 
 function schemaOf(directory: string): number {
   const db = openToRead(directory);
@@ -41,7 +42,7 @@ describe.skipIf(noMounts)("an upgrade without room for the backup that it begins
       .filter((line) => !line.startsWith("{"));
     expect(lines).toEqual([expect.stringMatching(/^reckon: the backup .*nothing was upgraded.*free space/)]);
     expect([readdirSync(join(directory, "backups")), schemaOf(directory)]).toEqual([[], 1]);
-    expect((await reckon(["doctor", "--data", directory])).code).toBe(0);
+    expect((await command(["doctor", "--data", directory])).code).toBe(0);
     truncateSync(ballast);
     expect((await (await serve(directory)).end()).code).toBe(0);
     expect([readdirSync(join(directory, "backups")).length, schemaOf(directory)]).toEqual([1, CURRENT_SCHEMA.version]);
@@ -109,6 +110,6 @@ describe.skipIf(noMounts)("an upgrade whose disk fills up in its middle", () => 
     const after = entriesOf(db).map(([, stream_id, seq, , , payload]) => ({ stream_id, seq, payload }));
     db.close();
     expect(after).toEqual(before);
-    expect((await reckon(["ledger", "verify", "--data", directory])).code).toBe(0);
+    expect((await command(["ledger", "verify", "--data", directory])).code).toBe(0);
   });
 });

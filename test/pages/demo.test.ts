@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { picture, signedIn, useBrowser } from "../support/browser.ts";
-import { startProcess } from "../support/dev.ts";
+import { type Started, startProcess } from "../support/dev.ts";
 
 /** Every place of the dashboard as the demo team's owner sees it, at three widths, in light and dark. */
 
@@ -32,8 +32,17 @@ const PLACES = {
   search: "/search?q=facet",
 };
 
+let demo: Started;
+beforeAll(async () => {
+  let end = async () => {};
+  demo = await startProcess(["--seed", "pictures", "--freeze"], {}, "ignore", (ends) => {
+    end = ends;
+  });
+  return end;
+});
+
 it("prints every place of the demo team within the width of the paper", async () => {
-  const { page, go } = await signedIn(await startProcess(["--seed", "pictures", "--freeze"]));
+  const { page, go } = await signedIn(demo);
   await page.setViewportSize(PAPER);
   await page.emulateMedia({ media: "print" });
   for (const path of [...Object.values(PLACES), "/repositories/overview?repo=github.com%2Fbrightloom%2Fshop"]) {
@@ -45,7 +54,7 @@ it("prints every place of the demo team within the width of the paper", async ()
 
 it("shows every place of the demo team: light, without faults, still and without scrolling sideways", async () => {
   mkdirSync(join(import.meta.dirname, "../../dist/screenshots/demo"), { recursive: true });
-  const visit = await signedIn(await startProcess(["--seed", "pictures", "--freeze"]));
+  const visit = await signedIn(demo);
   const { page, go, judge, complaints } = visit;
   const look = async (name: string) => {
     for (const width of WIDTHS) {

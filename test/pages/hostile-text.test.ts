@@ -39,7 +39,7 @@ const MARKDOWN = [
 ].join("\n\n");
 const ENTRIES = CORPUS.map((one) => `## ⚠️ 2026-11-21 ${one}\n\n${one}\n\n**Prevention rule:** ${one}\n`).join("\n");
 
-// Some hundred pages, each opened in a browser.
+// More than a hundred pages, each opened in a browser.
 it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }, async () => {
   const site = await startSite();
   const { core } = site.t.instance;
@@ -148,7 +148,13 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
       return [path, `${path}?${where(CORPUS.slice(0, 3).join(" "))}`, `${path}?${where(CORPUS[4] as string)}`];
     });
   const seen: string[] = [];
+  const answers = new Set<string>();
   for (const path of paths) {
+    const answer = await (await fetch(site.url + path, { headers: { cookie: owner.cookie } })).text();
+    // Pages that read no parameters, and refusals, are the same again but for the tokens of forms.
+    const text = answer.replace(/"[\w.-]{20,}"/g, "");
+    if (answers.has(text)) continue;
+    answers.add(text);
     await page.goto(site.url + path);
     expect([path, await page.evaluate("window.hit")]).toEqual([path, undefined]);
     seen.push(await page.content());

@@ -51,11 +51,14 @@ export interface TestServer {
   ): Promise<void>;
 }
 
-/** A local instance that answers on a socket. */
-export async function startServer(): Promise<TestServer> {
+/**
+ * A local instance that answers on a socket.
+ * @param team those of one name begin with one team; without it each has a team of its own, whose owner's password is hashed anew
+ */
+export async function startServer(team?: string): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), "reckon-server-"));
   const clock = new TestClock();
-  const open = () => startLocal({ directory, clock });
+  const open = () => startLocal({ directory, clock, program: team });
   let local = await open();
   const asked: string[] = [];
   const { log } = local.local.core;
@@ -158,7 +161,7 @@ const REPO = "github.com/acme/shop";
 
 /** A machine with a work tree, on which agents write transcripts and the capture client runs. Gone with the test. */
 export async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {
-  const server = options.server ?? (await startServer());
+  const server = options.server ?? (await startServer("desk"));
   const home = mkdtempSync(join(tmpdir(), "reckon-machine-"));
   const clock = server.clock;
   makeRepository(join(home, "shop"), REPO);

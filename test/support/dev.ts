@@ -64,6 +64,8 @@ export async function startLocal(options: TestLocalOptions = {}): Promise<TestLo
     frozen: false,
     empty: true,
     cache: cache(),
+    // Without a seed the team is copied from an earlier one, so that its owner's slow password is hashed once.
+    program: rest.seed === undefined ? "the tests" : undefined,
     ...rest,
     directory,
     baseUrl,

@@ -48,20 +48,21 @@ export async function ran(argv: readonly string[], env: Record<string, string> =
 }
 
 const begun = new Set<string>();
-/** Commands that print on their process's own streams, whoever runs them. */
-const OF_A_PROCESS = /^(?:agent|ledger (?:check|witness)|license verify|notices|openapi|replica|restore)\b/;
+/** Commands that run beside an agent print on their process's own streams. */
+const OF_A_PROCESS = /^agent\b/;
 
 /**
- * Runs a command line to its end. The first of each command, and those that are given more than words, are processes; further ones
- * are run in this one, where they take a tenth of the time.
+ * Runs a command line to its end. The first of each command, and those that are given more than words and an environment, are processes;
+ * further ones are run in this one, where they take a tenth of the time.
  */
-export async function command(argv: readonly string[], options?: StartOptions): Promise<Done> {
+export async function command(argv: readonly string[], options: StartOptions = {}): Promise<Done> {
   const [name = ""] = /^[a-z-]+(?: [a-z][a-z-]*(?= |$))?/.exec(argv.join(" ")) ?? [];
-  if (options !== undefined || !begun.has(name) || OF_A_PROCESS.test(name)) {
+  const { env, ...more } = options;
+  if (Object.keys(more).length > 0 || !begun.has(name) || OF_A_PROCESS.test(name)) {
     begun.add(name);
     return reckon(argv, options);
   }
-  const { code, out, err } = await ran(argv);
+  const { code, out, err } = await ran(argv, env);
   return { code, stdout: out, stderr: err };
 }
 

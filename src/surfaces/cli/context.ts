@@ -82,8 +82,6 @@ export interface CommonOptions {
   readonly json?: boolean;
 }
 
-export const outputOf = (options: CommonOptions): Output => createOutput(options.json ?? false);
-
 /** The output of a command, whose hints name the place where it works. */
 export const outputAt = ({ io, place }: Cli, options: CommonOptions): Output =>
   createOutput(options.json ?? false, io, (words) => place.reckon(options, words));

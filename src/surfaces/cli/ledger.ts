@@ -16,8 +16,8 @@ import { checkArchive, isArchive } from "../../share/export/export.ts";
 import { verifyLedger } from "../../share/maintenance/maintenance.ts";
 import { PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
 import { type Cosigned, observe, type Refused } from "../../share/witness/witness.ts";
-import { type Cli, type CommonOptions, common, outputOf, withCore, withCoreToLook } from "./context.ts";
-import { facts, table } from "./output.ts";
+import { type Cli, type CommonOptions, common, outputAt, withCore, withCoreToLook } from "./context.ts";
+import { facts, type Output, table } from "./output.ts";
 
 export function ledgerCommands(program: Command, cli: Cli): void {
   const ledger = program.command("ledger").description("the chained record of what was acknowledged, and proofs of it");
@@ -147,7 +147,7 @@ function addCheck(ledger: Command, cli: Cli): void {
     )
     .option("--json", "print the result as one JSON document", false)
     .action(async (file: string, options: CheckOptions) => {
-      const output = outputOf(options);
+      const output = outputAt(cli, options);
       const report = isArchive(file)
         ? await checkArchive(file, options.key, options.witness, output.steps("checking the archive"))
         : judge(file, options);
@@ -240,17 +240,17 @@ function addWitness(ledger: Command, cli: Cli): void {
     .option("--json", "print the result as one JSON document", false)
     .action(async (place: string, { state, key, name, json }: WitnessOptions) => {
       const found = await observe({ statePath: state, place, logKey: key, name, now: systemClock.now() });
-      if (found.kind === "cosigned") showCosigned(found, json);
+      const output = outputAt(cli, { json });
+      if (found.kind === "cosigned") showCosigned(found, output);
       else {
-        showRefused(found, json);
+        showRefused(found, output);
         cli.exitCode = 1;
       }
     });
 }
 
-function showCosigned({ checkpoint, previous, note, vkey, isNewKey }: Cosigned, json: boolean): void {
+function showCosigned({ checkpoint, previous, note, vkey, isNewKey }: Cosigned, output: Output): void {
   const { origin, size, root } = checkpoint;
-  const output = outputOf({ json });
   const before = previous && { origin: previous.origin, size: previous.size };
   const result = { cosigned: true, origin, size, root: root.toString("base64"), previous: before, note, vkey };
   output.result(result, () => note);
@@ -264,8 +264,7 @@ function showCosigned({ checkpoint, previous, note, vkey, isNewKey }: Cosigned, 
   if (isNewKey) output.note(`A key was made for this witness. Whoever is to trust it needs:\n${vkey}`);
 }
 
-function showRefused({ reason, detail, evidence }: Refused, json: boolean): void {
-  const output = outputOf({ json });
+function showRefused({ reason, detail, evidence }: Refused, output: Output): void {
   output.result({ cosigned: false, reason, detail, evidence }, () => "");
   output.note(
     `NOT COSIGNED (${reason}): ${visible(detail)}.\nThe log signed both: ${evidence[0]}, which was cosigned before, and ${evidence[1]}. Keep these files.`,

@@ -3,7 +3,7 @@ import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { invalid, Problem } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
-import { type Cli, type CommonOptions, noteGuessedAddress, ofTeam, outputOf, teamNamed, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, noteGuessedAddress, ofTeam, outputAt, teamNamed, withCore } from "./context.ts";
 import { facts } from "./output.ts";
 import { readText } from "./texts.ts";
 import { instant, wholeNumber } from "./values.ts";
@@ -50,21 +50,23 @@ export function licenseCommands(program: Command, cli: Cli): void {
           : error;
       });
       const claims = verdict.claims;
-      outputOf(options).result({ valid: verdict.valid, claims, reason: verdict.valid ? null : verdict.reason }, () =>
-        [
-          verdict.valid ? "valid" : `not valid: ${verdict.reason}`,
-          ...(claims
-            ? [
-                facts([
-                  ["team", String(claims.sub)],
-                  ["tier", String(claims.tier)],
-                  ["seats", Number(claims.seats)],
-                  ["status", String(claims.status)],
-                  ["expires", new Date(Number(claims.exp) * 1000).toISOString()],
-                ]),
-              ]
-            : []),
-        ].join("\n"),
+      outputAt(cli, options).result(
+        { valid: verdict.valid, claims, reason: verdict.valid ? null : verdict.reason },
+        () =>
+          [
+            verdict.valid ? "valid" : `not valid: ${verdict.reason}`,
+            ...(claims
+              ? [
+                  facts([
+                    ["team", String(claims.sub)],
+                    ["tier", String(claims.tier)],
+                    ["seats", Number(claims.seats)],
+                    ["status", String(claims.status)],
+                    ["expires", new Date(Number(claims.exp) * 1000).toISOString()],
+                  ]),
+                ]
+              : []),
+          ].join("\n"),
       );
       if (!verdict.valid) cli.exitCode = 1;
     });

@@ -1,17 +1,17 @@
 import type { Command } from "commander";
 import { readAsset } from "../../kit/assets.ts";
 import { fail, notFound } from "../../kit/problem.ts";
-import { type CommonOptions, common, outputOf } from "./context.ts";
+import { type Cli, type CommonOptions, common, outputAt } from "./context.ts";
 
 /** The file that the build puts beside the code. From a checkout the packages themselves are read. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
-export function noticesCommand(program: Command): void {
+export function noticesCommand(program: Command, cli: Cli): void {
   common(program.command("notices"))
     .description("print the licences of the software that the executable is made of")
     .action((options: CommonOptions) => {
       const notices = readNotices();
-      outputOf(options).result({ notices }, () => notices);
+      outputAt(cli, options).result({ notices }, () => notices);
     });
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { baseUrlOf } from "../../kit/base-url.ts";
-import { type Cli, type CommonOptions, common, configOf, outputOf } from "./context.ts";
+import { type Cli, type CommonOptions, common, configOf, outputAt } from "./context.ts";
 
 export function openapiCommand(program: Command, cli: Cli): void {
   common(program.command("openapi").description("print the OpenAPI 3.1 document")).action(
@@ -8,7 +8,7 @@ export function openapiCommand(program: Command, cli: Cli): void {
       const { API } = await import("../../app.ts");
       const { openApiDocument } = await import("../../platform/http/openapi.ts");
       const document = openApiDocument(API, baseUrlOf(configOf(cli, options)));
-      outputOf(options).result(document, () => JSON.stringify(document, null, 2));
+      outputAt(cli, options).result(document, () => JSON.stringify(document, null, 2));
     },
   );
 }

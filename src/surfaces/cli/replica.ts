@@ -9,7 +9,7 @@ import {
   noteReplicaCheck,
   withRestored,
 } from "../../share/maintenance/maintenance.ts";
-import { type Cli, type CommonOptions, common, outputOf, withCoreToLook } from "./context.ts";
+import { type Cli, type CommonOptions, common, outputAt, withCoreToLook } from "./context.ts";
 import { facts, type Output } from "./output.ts";
 import { copyFacts, copyJson, partsOf } from "./restore.ts";
 
@@ -44,7 +44,7 @@ export function replicaCommands(program: Command, cli: Cli): void {
       const look = (live: Core | undefined, output: Output) => checkAndNote(cli, options, command, live, output);
       // Without a database here, another machine checks: all but the comparison with the running database.
       if (existsSync(databasePath(config.data))) await withCoreToLook(cli, options, look);
-      else await look(undefined, outputOf(options));
+      else await look(undefined, outputAt(cli, options));
     });
 }
 

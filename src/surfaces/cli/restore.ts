@@ -16,7 +16,7 @@ import {
   restore,
   restoreCopy,
 } from "../../share/maintenance/maintenance.ts";
-import { type Cli, type CommonOptions, common, configOf, outputOf, readSecret, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, configOf, outputAt, readSecret, withCore } from "./context.ts";
 import { facts, type Output } from "./output.ts";
 
 interface RestoreOptions extends CommonOptions {
@@ -69,7 +69,7 @@ export function partsOf(cli: Cli, options: CommonOptions) {
 const stampOf = (now: number) => isoInstant(now).replace(/[:.]/g, "-");
 
 async function verifyBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
-  const output = outputOf(options);
+  const output = outputAt(cli, options);
   const found: BackupFacts = inspectBackup(file, output.steps);
   const { head } = await inspectCopy(partsOf(cli, options), file, output.steps, true);
   output.result({ ...found, ...headJson(head), wouldRestore: true }, () =>
@@ -119,7 +119,7 @@ const openAgain = ({ schema, servedAgain, holdsGone, keysGone, lake }: Lost & Pi
 
 async function putBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
   const config = configOf(cli, options);
-  const output = outputOf(options);
+  const output = outputAt(cli, options);
   const done = restore(file, config.data, stampOf(systemClock.now()), output.steps);
   const erasedAgain = await eraseAgain(cli, options, output, done.schema);
   output.result({ ...done, erasedAgain }, () => `restored the backup of ${done.madeAt} into ${config.data}`);
@@ -161,7 +161,7 @@ export const copyFacts = ({ schema, teams, deliveries, newestAt, head }: CopyFac
 ];
 
 async function verifyCopy(cli: Cli, options: RestoreOptions, file: string): Promise<void> {
-  const output = outputOf(options);
+  const output = outputAt(cli, options);
   const found = await inspectCopy(partsOf(cli, options), file, output.steps);
   output.result({ ...copyJson(found), wouldRestore: true }, () =>
     [facts(copyFacts(found)), "It would restore, with its keys."].join("\n"),
@@ -178,7 +178,7 @@ function lostText(lostLeaves: RestoredCopy["lostLeaves"]): string {
 }
 
 async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise<void> {
-  const output = outputOf(options);
+  const output = outputAt(cli, options);
   const parts = partsOf(cli, options);
   const passphrase = options.passphraseStdin
     ? await readSecret(cli, "passphrase", "restore --from FILE --passphrase-stdin")

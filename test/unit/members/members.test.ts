@@ -9,19 +9,18 @@ import {
 } from "../../../src/identity/members/members.ts";
 import { createInvitation } from "../../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../../src/identity/people/people.ts";
-import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
-
-const PASSWORD = "plough-the-north-field";
 
 async function start() {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team();
   const person = async (email: string, role: Role) =>
-    (await createUser(core, { email, password: PASSWORD, team: { id: team.id, role } }, COMMAND_LINE)).id;
+    (await makeAccount(core, { email, team: { id: team.id, role } })).id;
   return { t, core, team, person };
 }
 
@@ -89,15 +88,7 @@ it("get no role from an owner of a team that they are not in", async () => {
   const { t, core, team, person } = await start();
   const owner = await person("owner@example.com", "owner");
   const { id: elsewhere } = await t.team({ name: "Elsewhere" });
-  const stranger = await createUser(
-    core,
-    {
-      email: "stranger@example.com",
-      password: PASSWORD,
-      team: { id: elsewhere, role: "member" },
-    },
-    COMMAND_LINE,
-  );
+  const stranger = await makeAccount(core, { email: "stranger@example.com", team: { id: elsewhere, role: "member" } });
   expect(await outcome(changeRole(core, team.id, stranger.id, "admin", by(owner), "owner"))).toBe(404);
   expect(await outcome(removeMember(core, team.id, stranger.id, by(owner), "owner"))).toBe(404);
   expect([roleIn(core, team.id, stranger.id), roleIn(core, elsewhere, stranger.id)]).toEqual([undefined, "member"]);

@@ -30,11 +30,11 @@ async function start() {
   return { t, core, team, person };
 }
 
-it("work once: of twenty uses at the same time one wins", async () => {
+it("work once: of five uses at the same time one wins", async () => {
   const { t, core, team } = await start();
   const { token } = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   const results = await Promise.allSettled(
-    Array.from({ length: 20 }, (_, i) => acceptAsNew(core, token, chosen(`person${i}@example.com`), ORIGIN)),
+    Array.from({ length: 5 }, (_, i) => acceptAsNew(core, token, chosen(`person${i}@example.com`), ORIGIN)),
   );
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   for (const one of results)

@@ -168,14 +168,15 @@ it("counts no try whose password could not be checked, when asking for it again"
       () => 200,
       (error: { status: number }) => error.status,
     );
+  const [{ hash }] = t.rows("SELECT password_hash AS hash FROM users");
   // As many as may be computed and wait at once.
-  const others = Array.from({ length: 102 }, () => verifyPassword(PASSWORD, null));
+  const others = Array.from({ length: 102 }, () => verifyPassword(PASSWORD, hash));
   const seen: number[] = [];
   for (let i = 0; i < 11; i++) seen.push(await confirm());
   expect(seen).toEqual(Array(11).fill(503));
   await Promise.all(others);
   expect(await confirm()).toBe(200);
-}, 60_000);
+});
 
 it("counts no opened one-time link as a try to sign in, and no link as a try at another", async () => {
   const t = await startInstance({ settings: { limitSignIn: "2/60" } });
