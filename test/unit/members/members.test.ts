@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import {
   changeRole,
   listMembers,
+  pageOfMembers,
   ROLES,
   type Role,
   removeMember,
@@ -131,11 +132,12 @@ it("are listed by role and address, beyond the number read at once, while others
         SELECT 'usr_' || i, ${name} || '@Example.com', ${name} || '@example.com', 0, 1 FROM n`).run();
   fill(`INSERT INTO memberships (team_id, user_id, role, created_at)
         SELECT ?, 'usr_' || i, iif(i % 100 = 7, 'admin', iif(i % 1000 = 1, 'owner', 'viewer')), 1 FROM n`).run(team.id);
-  const expected = (where: string) =>
+  const expected = (where: string, most = 200) =>
     t.rows(
       `SELECT email FROM memberships JOIN users ON id = user_id WHERE team_id = ? AND ${where}
-       ORDER BY instr('owner admin member viewer', role), email_key LIMIT 200`,
+       ORDER BY instr('owner admin member viewer', role), email_key LIMIT ?`,
       team.id,
+      most,
     );
   const { turns, done } = await turnsOfOthers(core, () => listMembers(core, team.id));
   expect(done.map(({ email }) => ({ email }))).toEqual(expected("1"));
@@ -144,6 +146,14 @@ it("are listed by role and address, beyond the number read at once, while others
     const found = await listMembers(core, team.id, text);
     expect(found.map(({ email }) => ({ email }))).toEqual(expected(`email_key LIKE '%${text}%'`));
   }
+  const paged: { email: string }[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const page: Awaited<ReturnType<typeof pageOfMembers>> = await pageOfMembers(core, team.id, "7", after);
+    paged.push(...page.rows.map(({ email }) => ({ email })));
+    after = page.next;
+  }
+  expect(paged.length).toBeGreaterThan(1_000);
+  expect(paged).toEqual(expected("email_key LIKE '%7%'", -1));
 });
 
 it("leave the installation its last operator, but a closed operator can be let go", async () => {

@@ -1,10 +1,4 @@
-import {
-  countMembers,
-  listMembers,
-  MAX_LISTED,
-  type Member,
-  removeMember,
-} from "../../../../identity/members/members.ts";
+import { countMembers, type Member, pageOfMembers, removeMember } from "../../../../identity/members/members.ts";
 import {
   createInvitation,
   listInvitations,
@@ -23,7 +17,7 @@ import { badge, empty, section } from "../../ui/parts.ts";
 import { ago, countdown, plural, time } from "../../ui/units.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { listPage } from "../shared/list.ts";
+import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
 import { flag, readParams, text } from "../shared/params.ts";
 import { INVITATION, invitationPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
@@ -35,8 +29,8 @@ type ByMember = PageCall<"member"> | PageCall<"admin">;
 async function peoplePage(call: ByMember, error?: FormError) {
   const { core, session, query } = call;
   const { team } = session;
-  const { q } = readParams({ q: text(200) }, query);
-  const members = await listMembers(core, team.id, q);
+  const { q, after } = readParams({ q: text(200), after: text(300) }, query);
+  const members = await pageOfMembers(core, team.id, q, after);
   const total = countMembers(core, team.id);
   return listPage(call, {
     title: "People",
@@ -46,10 +40,9 @@ async function peoplePage(call: ByMember, error?: FormError) {
     id: "people",
     label: "Find people",
     filters: (total > 8 || q !== "") && [{ kind: "search", name: "q", label: "Name or address", value: q }],
-    table: memberTable(call, members),
-    body:
-      members.length === MAX_LISTED &&
-      html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
+    params: { q },
+    table: memberTable(call, members.rows),
+    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: members.next } },
     below:
       isAdmin(call) &&
       html`${invitations(call, error)}

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { noteSeats } from "../../../../identity/devices/devices.ts";
-import { listMembers, type Member } from "../../../../identity/members/members.ts";
+import { type Member, pageOfMembers } from "../../../../identity/members/members.ts";
 import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
 import { findTeam, MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
@@ -10,14 +10,15 @@ import { fail, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
-import { type Table, table } from "../../ui/list.ts";
+import type { Table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, type Kind, section } from "../../ui/parts.ts";
 import { ago, number, time } from "../../ui/units.ts";
 import { INVITATION, invitationPage, named, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
+import { list, PREVIOUS_NEXT } from "../shared/list.ts";
 import { flag, readParams } from "../shared/params.ts";
-import { settingsFrame } from "./parts.ts";
+import { PARAMS, settingsFrame } from "./parts.ts";
 
 /** One team of the installation: what it has paid for, who is in it. */
 
@@ -108,6 +109,8 @@ const LABELS = {
 async function teamPage(call: ByOperator, team: Team, error?: FormError) {
   const { core, href } = call;
   const now = core.clock.now();
+  const { after } = readParams(PARAMS, call.query);
+  const people = await pageOfMembers(core, team.id, "", after);
   const body = html`${facts([
     { label: "State", value: state(team) },
     { label: "Suspended", value: team.suspendedAt !== null && time(team.suspendedAt, now) },
@@ -139,7 +142,16 @@ ${columns(
     }),
   }),
 )}
-${section({ title: "People", body: table(peopleTable(call, await listMembers(core, team.id), now)) })}
+${section({
+  title: "People",
+  id: "people",
+  body: list(call, {
+    path: `${PATH}/${team.id}`,
+    hash: "#people",
+    table: peopleTable(call, people.rows, now),
+    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: people.next } },
+  }),
+})}
 ${suspension(call, team)}`;
   return settingsFrame(call, {
     title: team.name,
