@@ -206,7 +206,7 @@ export const accountPages = [
       PASSWORD,
       async ({ current, password, again, end }) => {
         const { core, session } = call;
-        await confirmPassword(core, session.userId, current);
+        await confirmPassword(core, session.userId, current, by(call));
         if (password !== again) fail(invalid, "The two new passwords are not the same.");
         await setPassword(core, session.userId, password, by(call), session.sessionId, endWithPassword(core, end));
         return redirect("/account", "The password is changed.");
