@@ -260,8 +260,19 @@ function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Act
   storeMember(core, teamId, user, role, by);
 }
 
-/** Takes somebody out of a team; their read tokens lose access to it at once. @throws Problem */
-export function removeMember(core: Core, teamId: string, userId: string, by: Actor, actorRole?: Role): Promise<void> {
+/**
+ * Takes somebody out of a team; their read tokens lose access to it at once.
+ * @param alongside ends other things together with the membership; runs inside the transaction
+ * @throws Problem
+ */
+export function removeMember(
+  core: Core,
+  teamId: string,
+  userId: string,
+  by: Actor,
+  actorRole?: Role,
+  alongside: () => void = () => {},
+): Promise<void> {
   return core.store.write(() => {
     const row = rows(core.store).membership.get(teamId, userId);
     if (row === undefined) fail(notFound, "This person is not in the team.");
@@ -270,6 +281,7 @@ export function removeMember(core: Core, teamId: string, userId: string, by: Act
     requireOwnPlace(core, teamId, userId);
     if (row.role === "owner") requireOtherOwner(core, teamId, userId);
     dropMember(core, row, getUser(core, userId).email, by);
+    alongside();
   });
 }
 

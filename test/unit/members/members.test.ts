@@ -104,6 +104,17 @@ it("get no role from an owner of a team that they are not in", async () => {
   expect([roleIn(core, team.id, stranger.id), roleIn(core, elsewhere, stranger.id)]).toEqual([undefined, "member"]);
 });
 
+it("are removed together with what is to end alongside, or not at all", async () => {
+  const { core, team, person } = await start();
+  const owner = await person("owner@example.com", "owner");
+  const member = await person("member@example.com", "member");
+  const failing = removeMember(core, team.id, member, by(owner), "owner", () => {
+    throw new Error("not revoked");
+  });
+  await expect(failing).rejects.toThrow("not revoked");
+  expect(roleIn(core, team.id, member)).toBe("member");
+});
+
 it("count as owners only while their account is open, and a closed one can be removed", async () => {
   const { core, team, person } = await start();
   const open = await person("open@example.com", "owner");
