@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, problem } from "../../kit/problem.ts";
+import { within } from "../../kit/within.ts";
 import type { Projection } from "./projection.ts";
 import { catchUpWithin } from "./run.ts";
 
@@ -40,6 +41,17 @@ export async function requireCaughtUp(core: Core, projection: Projection): Promi
   }
   return fail(stillReading, { retryAfterSeconds: RETRY_SECONDS });
 }
+
+/**
+ * An answer for which an index is built first, as a brain's is when somebody first asks.
+ * @throws Problem stillReading (503) when that takes so long that a client should rather ask again; the building goes on
+ */
+export const requireSoon = async <T extends object>(answer: Promise<T>): Promise<T> =>
+  (await within(answer, CLIENT_WAITS_MS)) ??
+  fail(stillReading, {
+    message: "The brain is still being read, as after a start. Ask again after the Retry-After seconds.",
+    retryAfterSeconds: RETRY_SECONDS,
+  });
 
 /** Brings a projection up to date, for what is worth showing all the same when that cannot be done, or not soon. */
 export async function refreshWithin(core: Core, projection: Projection): Promise<void> {
