@@ -60,6 +60,11 @@ export function cidrList(raw: string): { value: readonly string[] } | { wrong: s
     const [address = "", prefix, ...more] = part.split("/");
     const family = isIP(address);
     const maxBits = family === 6 ? 128 : 32;
+    // It would be trusted behind every interface, since lists of addresses do not tell those apart.
+    if (family === 6 && address.includes("%"))
+      return {
+        wrong: `"${part}" names an interface, which is not looked at: leave out ${address.slice(address.indexOf("%"))}`,
+      };
     if (
       family === 0 ||
       more.length > 0 ||
