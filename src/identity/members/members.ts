@@ -57,16 +57,15 @@ export async function pageOfMembers(
   text: string,
   after: string,
 ): Promise<{ readonly rows: Member[]; readonly next: string | undefined }> {
-  const place = /^(\d) (.+)$/.exec(after);
-  const from = place ? { rank: Number(place[1]), address: place[2] as string } : { rank: 0, address: "" };
+  const [, fromRank = 0, address = ""] = /^(\d) (.+)$/.exec(after) ?? [];
   const yieldNow = cooperative(core.clock);
   const found = new Map<Role, Member[]>();
   for (let at: string | undefined = ""; at !== undefined; await yieldNow()) {
     const some: MembershipRow[] = rows(core.store).ofTeamAfter.all(teamId, at, AT_ONCE);
     for (const [role, of] of Map.groupBy(some, (row) => row.role)) {
       const rank = ROLES.indexOf(role);
-      if (rank < from.rank) continue;
-      const more = membersAmong(core, of, text, rank === from.rank ? from.address : "");
+      if (rank < Number(fromRank)) continue;
+      const more = membersAmong(core, of, text, rank === Number(fromRank) ? address : "");
       const before = found.get(role);
       found.set(role, before ? [...before, ...more].sort(byAddress).slice(0, MAX_LISTED + 1) : more);
     }
@@ -83,7 +82,7 @@ export async function pageOfMembers(
 
 function membersAmong(core: Core, of: readonly MembershipRow[], text: string, after: string): Member[] {
   const memberships = new Map(of.map((row) => [row.userId, row]));
-  const users = findUsers(core, [...memberships.keys()], text, { after, most: MAX_LISTED + 1 });
+  const users = findUsers(core, [...memberships.keys()], text, MAX_LISTED + 1, after);
   return users.map((user) => memberOf(user, memberships.get(user.id) as MembershipRow));
 }
 

@@ -79,12 +79,7 @@ export function pageOfUsers(
 }
 
 /** Those of some people whose address or name contains a text, by address: all, or so many beyond an address. */
-export const findUsers = (
-  core: Core,
-  ids: readonly string[],
-  text: string,
-  { after = "", most = -1 }: { readonly after?: string; readonly most?: number } = {},
-): ListedUser[] =>
+export const findUsers = (core: Core, ids: readonly string[], text: string, most = -1, after = ""): ListedUser[] =>
   rows(core.store)
     .usersAmong.all({ ids: JSON.stringify(ids), ...soughtText(text), after, most })
     .map(listed);

@@ -68,8 +68,8 @@ export const rows = statements((db) => ({
   // By erasures_nightly. The run before the last, where it let nothing go: its row is free for another.
   spareRetention: db
     .prepare<[{ teamId: string; now: number }], string>(
-      `SELECT id FROM (SELECT id, counts FROM erasures WHERE kind = 'retention' AND team_id = @teamId AND requested_at <= @now
-         ORDER BY requested_at DESC LIMIT 1 OFFSET 1) WHERE counts = '{}'`,
+      `SELECT iif(counts = '{}', id, NULL) FROM erasures WHERE kind = 'retention' AND team_id = @teamId AND requested_at <= @now
+       ORDER BY requested_at DESC LIMIT 1 OFFSET 1`,
     )
     .pluck(),
   runAgain: db.prepare<[Pick<ErasureRow, "id" | "reason" | "requestedAt">]>(

@@ -87,11 +87,7 @@ ${section({
 function stopPage(call: PageCall<"admin">): Html {
   const { session, form, href } = call;
   const title = "Record nothing any more?";
-  const main = html`${pageHead({
-    title,
-    intro: html`Agents of ${session.team.name} stop with their next sessions, and of what arrives all the same nothing is kept. What was recorded stays. Nothing was changed yet.`,
-    crumbs: [{ label: "Policy", href: href("/policy") }, { label: title }],
-  })}
+  const main = html`${pageHead({ title, intro: html`Agents of ${session.team.name} stop with their next sessions, and nothing that arrives is kept. What was recorded stays.` })}
 <div class="actions">${actButton(call, {
     action: "/policy",
     hidden: { ...Object.fromEntries(form), stop: "true" },

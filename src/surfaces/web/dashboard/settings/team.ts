@@ -1,22 +1,20 @@
 import * as v from "valibot";
 import { noteSeats } from "../../../../identity/devices/devices.ts";
-import { type Member, pageOfMembers } from "../../../../identity/members/members.ts";
+import { pageOfMembers } from "../../../../identity/members/members.ts";
 import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
 import { findTeam, MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../../identity/teams/teams.ts";
-import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { isoDate } from "../../../../kit/clock.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
-import type { Table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, type Kind, section } from "../../ui/parts.ts";
-import { ago, number, time } from "../../ui/units.ts";
-import { INVITATION, invitationPage, named, roleWord } from "../people/parts.ts";
+import { number, time } from "../../ui/units.ts";
+import { INVITATION, invitationPage, named, peopleTable } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
-import { list, PREVIOUS_NEXT } from "../shared/list.ts";
+import { list, pagesAfter } from "../shared/list.ts";
 import { flag, readParams } from "../shared/params.ts";
 import { PARAMS, settingsFrame } from "./parts.ts";
 
@@ -148,8 +146,21 @@ ${section({
   body: list(call, {
     path: `${PATH}/${team.id}`,
     hash: "#people",
-    table: peopleTable(call, people.rows, now),
-    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: people.next } },
+    table: peopleTable(
+      call,
+      people.rows,
+      (member) =>
+        anchor(
+          href(`/settings/people/${member.userId}`),
+          named(member, member.disabledAt !== null && badge("neutral", "closed")),
+        ),
+      false,
+      empty({
+        title: "Nobody is in this team",
+        intro: "Invite an owner, who then connects devices and invites others.",
+      }),
+    ),
+    pages: pagesAfter(after, people.next),
   }),
 })}
 ${suspension(call, team)}`;
@@ -163,31 +174,6 @@ ${suspension(call, team)}`;
       { label: team.name },
     ],
   });
-}
-
-function peopleTable({ core, href }: ByOperator, rows: readonly Member[], now: number): Table<Member> {
-  return {
-    caption: "People of the team",
-    columns: [
-      {
-        label: "Person",
-        heading: true,
-        grow: true,
-        cell: (member) =>
-          anchor(
-            href(`/settings/people/${member.userId}`),
-            named(member, member.disabledAt !== null && badge("neutral", "closed")),
-          ),
-      },
-      { label: "Role", cell: (member) => roleWord(member.role) },
-      { label: "Last seen", cell: (member) => ago(lastSeenAt(core, member.userId), now, "never") },
-    ],
-    rows,
-    empty: empty({
-      title: "Nobody is in this team",
-      intro: "Invite an owner, who then connects devices and invites others.",
-    }),
-  };
 }
 
 function suspension(call: ByOperator, team: Team) {
