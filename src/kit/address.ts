@@ -60,17 +60,14 @@ export function cidrList(raw: string): { value: readonly string[] } | { wrong: s
     const [address = "", prefix, ...more] = part.split("/");
     const family = isIP(address);
     const maxBits = family === 6 ? 128 : 32;
-    // It would be trusted behind every interface, since lists of addresses do not tell those apart.
-    if (family === 6 && address.includes("%"))
-      return {
-        wrong: `"${part}" names an interface, which is not looked at: leave out ${address.slice(address.indexOf("%"))}`,
-      };
     if (
       family === 0 ||
+      // It would be trusted behind every interface, since lists of addresses do not tell those apart.
+      address.includes("%") ||
       more.length > 0 ||
       (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxBits))
     )
-      return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8` };
+      return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8, without an interface` };
   }
   return { value: parts };
 }

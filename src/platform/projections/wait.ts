@@ -16,7 +16,8 @@ export const stillReading = problem({
   name: "stillReading",
   status: 503,
   code: "still_reading",
-  message: "Deliveries are still being processed, as after an upgrade. Ask again after the Retry-After seconds.",
+  message:
+    "What was delivered is still being read, as after an upgrade or a start. Ask again after the Retry-After seconds.",
 });
 
 /** A member for replies that are made of old figures while nothing can be stored. */
@@ -47,11 +48,7 @@ export async function requireCaughtUp(core: Core, projection: Projection): Promi
  * @throws Problem stillReading (503) when that takes so long that a client should rather ask again; the building goes on
  */
 export const requireSoon = async <T extends object>(answer: Promise<T>): Promise<T> =>
-  (await within(answer, CLIENT_WAITS_MS)) ??
-  fail(stillReading, {
-    message: "The brain is still being read, as after a start. Ask again after the Retry-After seconds.",
-    retryAfterSeconds: RETRY_SECONDS,
-  });
+  (await within(answer, CLIENT_WAITS_MS)) ?? fail(stillReading, { retryAfterSeconds: RETRY_SECONDS });
 
 /** Brings a projection up to date, for what is worth showing all the same when that cannot be done, or not soon. */
 export async function refreshWithin(core: Core, projection: Projection): Promise<void> {
