@@ -18,6 +18,7 @@ import { by, type Person } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
+import { browserShown } from "./browser.ts";
 import { secondFactorAccountPages } from "./second-factor.ts";
 import { ssoAccountPages, ssoSection } from "./sso.ts";
 import { viewsSection } from "./views.ts";
@@ -112,7 +113,7 @@ function sessionTable(call: Person, now: number) {
         heading: true,
         grow: true,
         cell: (signIn) =>
-          html`${signIn.userAgent ?? "unknown browser"}${signIn.id === session.sessionId && html` ${badge("info", "this one")}`}`,
+          html`${browserShown(signIn.userAgent)}${signIn.id === session.sessionId && html` ${badge("info", "this one")}`}`,
       },
       { label: "Address", cell: (signIn) => signIn.ip },
       {
