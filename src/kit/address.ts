@@ -62,10 +62,12 @@ export function cidrList(raw: string): { value: readonly string[] } | { wrong: s
     const maxBits = family === 6 ? 128 : 32;
     if (
       family === 0 ||
+      // It would be trusted behind every interface, since lists of addresses do not tell those apart.
+      address.includes("%") ||
       more.length > 0 ||
       (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxBits))
     )
-      return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8` };
+      return { wrong: `"${part}" is not an address or CIDR range such as 10.0.0.0/8, without an interface` };
   }
   return { value: parts };
 }

@@ -31,5 +31,13 @@ export const withoutMisleading = (name: string): string =>
 
 const codeOf = (sign: string) => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
+const codeShown = (sign: string) => `⟨${codeOf(sign)}⟩`;
+
 /** A short text with every sign that cannot be seen spelled out, as in `⟨U+202E⟩`. For names of files that others chose. */
-export const visible = (text: string): string => text.toWellFormed().replace(UNSEEN, (sign) => `⟨${codeOf(sign)}⟩`);
+export const visible = (text: string): string => text.toWellFormed().replace(UNSEEN, codeShown);
+
+/** Embeddings, overrides and isolates of direction, which show text in another order than it is read or run in (CVE-2021-42574). */
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text of whatever length with every sign spelled out that turns its direction. Marks and letters, which turn themselves alone, stay. */
+export const unturned = (text: string): string => text.replace(DIRECTIONS, codeShown);

@@ -1,3 +1,5 @@
+import { unturned } from "./escape-invisible.ts";
+
 /**
  * HTML as a value. Text becomes HTML only through `html`, which escapes every interpolation that is not `Html` already, so
  * what agents and people wrote can never become markup by being forgotten.
@@ -12,7 +14,10 @@ export class Html {
   }
 }
 
-/** What a template takes: nothing for null, undefined and false; a list one after the other; everything else escaped. */
+/**
+ * What a template takes: nothing for null, undefined and false; a list one after the other; everything else escaped, and with signs spelled
+ * out that would turn the direction of what is read. Attributes keep them.
+ */
 export type Content = Html | string | number | bigint | null | undefined | false | readonly Content[];
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -35,7 +40,7 @@ function spell(content: Content): string {
   if (content === null || content === undefined || content === false) return "";
   if (content instanceof Html) return content.toString();
   if (Array.isArray(content)) return content.map(spell).join("");
-  return escapeHtml(String(content));
+  return escapeHtml(unturned(String(content)));
 }
 
 /** A template of HTML. Attribute values that are interpolated must stand in quotes; `attributes` writes whole attributes. */

@@ -1,4 +1,5 @@
 import MarkdownIt from "markdown-it";
+import { unturned } from "./escape-invisible.ts";
 import { escapeHtml } from "./html.ts";
 import { frontMatterLines } from "./markdown-blocks.ts";
 
@@ -166,7 +167,7 @@ export function renderWithHeadings(
   text: string,
   arrange: (lines: readonly number[]) => State["beside"] = () => () => NOTHING,
 ): Rendered {
-  const sound = text.toWellFormed().replaceAll("\0", "\uFFFD");
+  const sound = unturned(text.toWellFormed().replaceAll("\0", "\uFFFD"));
   if (Buffer.byteLength(sound) > MAX_BYTES || isDense(sound))
     return { html: `<pre>${escapeHtml(sound)}</pre>\n`, headings: [] };
   const lines = sound.split(/\r\n|[\r\n]/);

@@ -37,7 +37,7 @@ it("says when to ask again while much is to be read, and shows a briefing as it 
   for (const one of refused)
     expect(one).toMatchObject({
       status: 503,
-      error: expect.stringContaining("still being processed"),
+      error: expect.stringContaining("still being read"),
       retryAfter: "10",
     });
   expect(briefing).toMatchObject({ status: 200, body: { items: [] } });

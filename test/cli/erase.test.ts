@@ -156,6 +156,15 @@ async function large(): Promise<{ readonly data: string; readonly erase: readonl
 const gone = (data: string) =>
   rowsOf(data, "SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n as number;
 
+/** Lets an erasure come half through and then count for ever, however fast it is. @returns lets the next one go on */
+function haltHalfway(data: string): () => void {
+  const exec = (sql: string) => new Sqlite(join(data, "reckon.db")).exec(sql).close();
+  exec(`CREATE TRIGGER halted AFTER UPDATE OF erased_by ON deliveries
+    WHEN (SELECT count(*) FROM deliveries WHERE erased_by IS NOT NULL) > ${BATCHES / 2}
+    BEGIN SELECT count(*) FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n); END`);
+  return () => exec("DROP TRIGGER halted");
+}
+
 async function expectErased(data: string): Promise<void> {
   expect(filesWith(data, "marigold")).toEqual([]);
   expect((await run(data, "ledger", "verify")).result).toMatchObject({
@@ -174,10 +183,12 @@ async function startAndFinish(data: string): Promise<void> {
 
 it("an erasure that was killed is finished by the next start", async () => {
   const { data, erase } = await large();
+  const goOn = haltHalfway(data);
   const erasing = launch([...erase, "--data", data]);
   await until("something is erased", () => gone(data) > 0);
   erasing.child.kill("SIGKILL");
   await erasing.exited;
+  goOn();
   expect(rowsOf(data, "SELECT completed_at FROM erasures")).toEqual([{ completed_at: null }]);
   expect(gone(data)).toBeLessThan(BATCHES);
   await startAndFinish(data);

@@ -183,9 +183,27 @@ it("keeps a name that is written backwards from turning the text around it", asy
   const sent = await site.t.post("/api/telemetry/ingest", { token, json: { repoKey: `shop${backwards}`, entries } });
   expect(sent.status).toBe(200);
   const [entry] = site.t.rows("SELECT id FROM telemetry_entries");
+  const brain = `# Errors\n\n## 2026-11-21 Boom ${backwards}\n\nIt said ${backwards}\n`;
+  const files = [{ path: ".claude/brain/errors.md", content: brain }];
+  expect((await site.t.post("/api/brain/ingest", { token, json: { version: 1, files } })).status).toBe(200);
+  await site.t.instance.settle();
+  const [defect] = site.t.rows("SELECT id FROM defects");
   const { page, go } = await site.open(owner);
   await go(`/sessions/${id}`);
-  expect(await page.locator("#session bdi").allTextContents()).toContain(backwards);
+  expect(await page.locator("#session bdi").allTextContents()).toContain("⟨U+202E⟩txt.exe");
+  const shown = [
+    `/sessions/${id}`,
+    "/sessions",
+    "/overview",
+    "/errors?state=all",
+    `/errors/${defect.id}`,
+    "/search?q=txt",
+  ];
+  for (const path of [...shown, "/search.json?q=txt", "/brain/file?repo=&path=.claude%2Fbrain%2Ferrors.md"]) {
+    const text = await (await fetch(site.url + path, { headers: { cookie: owner.cookie } })).text();
+    expect([path, text]).toEqual([path, expect.stringContaining("⟨U+202E⟩txt.exe")]);
+    expect([path, text.replace(/<[^>]*>/g, "").includes("\u202e")]).toEqual([path, false]);
+  }
   // A repository's name stands within sentences: there the sign is spelled out.
   for (const path of [`/telemetry/entries/${entry.id}`, "/telemetry", "/repositories"]) {
     await go(path);
@@ -193,4 +211,21 @@ it("keeps a name that is written backwards from turning the text around it", asy
     expect([path, text]).toEqual([path, expect.stringContaining("shop⟨U+202E⟩txt.exe")]);
     expect([path, text?.includes("\u202e")]).toEqual([path, false]);
   }
+});
+
+it("lets a name that is written from the right stand among others without turning them", async () => {
+  const site = await startSite();
+  const name = "דנה לוי";
+  const owner = await site.person({ name });
+  await setPolicy(site.t.instance.core, owner.team.id, { captureMode: "full" }, { ...COMMAND_LINE, label: name });
+  const { page, go } = await site.open(owner);
+  await go("/people");
+  const person = page.locator("#people tbody th");
+  expect(await person.locator("bdi").textContent()).toBe(name);
+  // The row begins where all begin, with the badge behind the name.
+  expect(await page.evaluate("getComputedStyle(document.querySelector('#people tbody th')).direction")).toBe("ltr");
+  await go("/policy");
+  expect(await page.locator("#history li bdi").allTextContents()).toContain(name);
+  await go("/audit");
+  expect(await page.locator("td strong bdi").count()).toBeGreaterThan(0);
 });

@@ -159,14 +159,14 @@ it("publishes nothing with a certain secret, and says where it stands", async ()
   const site = await startSite();
   const { owner } = await start(site);
   const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"}`;
-  plantInBrain(site.t, `${ERRORS}${secret}\n`);
+  plantInBrain(site.t, `${ERRORS}${`${secret}\n`.repeat(203)}`);
   const visit = await site.open(owner);
   const { page, go, judge } = visit;
   await go("/packs/new");
   await page.locator("[name=name]").fill("cookie-rules");
   await page.getByRole("button", { name: "Preview" }).click();
   await judge("packs-leak");
-  expect(await says(visit)).toMatch(/it holds secrets .*\.claude\/brain\/errors\.md 6 github/);
+  expect(await says(visit)).toMatch(/it holds secrets .*\.claude\/brain\/errors\.md 6 github.* 3 more are not shown\./);
   expect(await page.content()).not.toContain(secret);
   expect(await page.getByRole("button", { name: /^Publish/ }).count()).toBe(0);
   const fields = {

@@ -268,7 +268,7 @@ it("lets an operator reset whoever is in the team, and nobody else an operator",
   expect(site.t.rows("SELECT user_id FROM one_time_links")).toEqual([{ user_id: owner.userId }]);
 });
 
-it("finds people in a large team while one types", async () => {
+it("shows a large team page by page, and finds people while one types", async () => {
   const site = await startSite();
   const { core } = site.t.instance;
   const owner = await site.person({ email: "owner@example.com" });
@@ -284,7 +284,14 @@ it("finds people in a large team while one types", async () => {
   const { page, go } = await site.open(owner);
   await go("/people");
   expect(await page.locator("#people tbody tr").count()).toBe(200);
-  await page.getByText("The first 200 are shown.").waitFor();
+  await page.getByRole("link", { name: "Next →" }).click();
+  await page.waitForURL("**/people?after=*");
+  expect(await page.locator("#people tbody tr").count()).toBe(101);
+  expect(await page.locator("#people tbody tr").last().textContent()).toContain("person-9@example.com");
+  await page.getByRole("link", { name: "First" }).click();
+  await page.getByText("owner@example.com").first().waitFor();
+  await page.getByLabel("Name or address").fill("person-2");
+  await page.locator("#people[data-count='111']").waitFor();
   await page.getByLabel("Name or address").fill("person-299");
   await page.locator("#people[data-count='1']").waitFor();
   expect(await page.locator("#people tbody tr").textContent()).toContain("person-299@example.com");

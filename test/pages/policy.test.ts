@@ -86,6 +86,43 @@ it("says which lines of the watchlist are invalid, without JavaScript too, and s
   });
 });
 
+it("asks before nothing is recorded any more, without JavaScript too", async () => {
+  const site = await startSite();
+  const ada = await site.person({ role: "admin" });
+  const { page, go } = await site.open(ada, { javaScript: false });
+  const send = async () => {
+    await go("/policy");
+    await page.locator("input[value=off]").check();
+    await page.getByLabel("Watchlist").fill("src/a/**\nsrc/b/**");
+    await page.getByLabel("Require approvals").check();
+    await page.getByRole("button", { name: "Put in force" }).click();
+  };
+  await send();
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Record nothing any more?");
+  expect(await page.getByRole("main").textContent()).toContain(ada.team.name);
+  await page.getByRole("link", { name: "Keep the one in force" }).click();
+  expect(site.t.count("policies")).toBe(0);
+  const seen = await site.open(ada);
+  await seen.go("/policy");
+  await seen.page.locator("input[value=off]").check();
+  await seen.page.getByRole("button", { name: "Put in force" }).click();
+  await seen.page.getByRole("button", { name: "Record nothing" }).waitFor();
+  await seen.judge("policy-off");
+  await send();
+  await page.getByRole("button", { name: "Record nothing" }).click();
+  expect(await page.getByRole("status").first().textContent()).toBe("The policy is in force.");
+  const off = {
+    captureMode: "off",
+    watchlist: ["src/a/**", "src/b/**"],
+    actions: { requireApprovals: true },
+  };
+  expect(currentPolicy(site.t.instance.core, ada.team.id)).toEqual(off);
+  // It is off already: a further change of the rest stops nothing.
+  await page.getByLabel("Watchlist").fill("src/a/**");
+  await page.getByRole("button", { name: "Put in force" }).click();
+  expect(currentPolicy(site.t.instance.core, ada.team.id)).toEqual({ ...off, watchlist: ["src/a/**"] });
+});
+
 it("does not overwrite what somebody else changed meanwhile, and shows both", async () => {
   const site = await startSite();
   const ada = await site.person();

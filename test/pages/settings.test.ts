@@ -60,6 +60,8 @@ it("judges arrivals: no warning where all is well or nothing can be told", () =>
   expect(settings({ peer: "::ffff:10.1.2.3", forwardedFor: "192.0.2.1", trustedProxies: ["::1"] })).toEqual([
     "RECKON_TRUSTED_PROXIES=::1,10.1.2.3",
   ]);
+  expect(settings({ peer: "fe80::1%eth0", forwardedFor: "192.0.2.1" })).toEqual(["RECKON_TRUSTED_PROXIES=fe80::1"]);
+  expect(settings({ peer: "fe80::1%eth0", forwardedFor: "192.0.2.1", trustedProxies: ["fe80::1"] })).toEqual([]);
   expect(settings({ referer: "http://reckon.example.com/sub/people", host: "upstream" })).toEqual([]);
   expect(settings({ referer: "nonsense", host: "not a host" })).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { freshenFinds } from "../../src/insight/find/find.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startSite } from "../support/browser.ts";
 import { startInstance, TestClock } from "../support/instance.ts";
+import { memberOf, readToken } from "../support/reads.ts";
 
 /** A machine on which each piece of work uses up its slice of time. */
 class SlowClock extends TestClock {
@@ -50,6 +51,40 @@ it("answers whoever opens a session or searches everything while a large brain i
   vi.useRealTimers();
   await expect.poll(() => ask("/sessions/1"), { timeout: 60_000 }).not.toContain(unread);
   expect(await ask("/sessions/1")).toContain("In the brain");
+});
+
+it("tells programs to ask again while a large brain is still being read, which goes on", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const read = await readToken(t, (await memberOf(t, device.team)).id);
+  const content = `# Errors\n\n${Array.from({ length: 5_000 }, (_, i) => `## 2026-11-20: till ${i}\n\nIn src/till.ts\n`).join("\n")}`;
+  const brain = { version: 1, repoKey: "shop", files: [{ path: "decisions.md", content }] };
+  expect((await t.post("/api/brain/ingest", { token: device.token, json: brain })).status).toBe(200);
+  const asks = [
+    () => t.get("/api/brain/search?q=till", { token: device.token }),
+    () => t.get("/api/me/brain/context?q=till", { token: read.token }),
+  ];
+  const slow = vi.spyOn(t.clock, "monotonic");
+  for (const ask of asks) {
+    let at = 0;
+    slow.mockImplementation(() => (at += 5));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    let reply: Awaited<ReturnType<typeof ask>> | undefined;
+    void ask().then((all) => (reply = all));
+    while (reply === undefined) {
+      vi.advanceTimersByTime(2_000);
+      await new Promise(setImmediate);
+    }
+    expect([reply.status, reply.headers.get("retry-after"), reply.body]).toMatchObject([
+      503,
+      "10",
+      { error: expect.anything() },
+    ]);
+    vi.useRealTimers();
+  }
+  slow.mockRestore();
+  for (const ask of asks) await expect.poll(async () => (await ask()).status).toBe(200);
 });
 
 it("says on every page of a team that lists lack what was delivered, while it is not read yet", async () => {

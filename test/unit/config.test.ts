@@ -66,6 +66,8 @@ it.each([
   ["RECKON_TRUSTED_PROXIES", "10.0.0.0/33"],
   ["RECKON_TRUSTED_PROXIES", "proxy.example"],
   ["RECKON_TRUSTED_PROXIES", "10.0.0.0/8/24"],
+  ["RECKON_TRUSTED_PROXIES", "fe80::1%eth0"],
+  ["RECKON_TRUSTED_PROXIES", "10.0.0.1,fe80::%eth0/64"],
   ["RECKON_LIMIT_BRAIN", "0/60"],
   ["RECKON_LIMIT_BRAIN", "many"],
   ["RECKON_SIGNING", "maybe"],

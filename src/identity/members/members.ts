@@ -36,31 +36,53 @@ export interface Membership {
   readonly role: Role;
 }
 
-/** Members listed at once; in larger teams the list is narrowed by text. */
+/** Members listed at once; larger teams are read page by page, or narrowed by text. */
 export const MAX_LISTED = 200;
 
 /** Members that are looked through in one go. */
 const AT_ONCE = 2_000;
 
 /** The people of a team, owners first, each by their addresses; 200 at most. @param text part of an address or a name */
-export async function listMembers(core: Core, teamId: string, text = ""): Promise<Member[]> {
+export const listMembers = async (core: Core, teamId: string, text = ""): Promise<Member[]> =>
+  (await pageOfMembers(core, teamId, text, "")).rows;
+
+/**
+ * One page of the same.
+ * @param after what the page before went on after, `""` for the first
+ * @returns the page, and what to go on after when there is more
+ */
+export async function pageOfMembers(
+  core: Core,
+  teamId: string,
+  text: string,
+  after: string,
+): Promise<{ readonly rows: Member[]; readonly next: string | undefined }> {
+  const [, fromRank = 0, address = ""] = /^(\d) (.+)$/.exec(after) ?? [];
   const yieldNow = cooperative(core.clock);
   const found = new Map<Role, Member[]>();
-  for (let after: string | undefined = ""; after !== undefined; await yieldNow()) {
-    const some: MembershipRow[] = rows(core.store).ofTeamAfter.all(teamId, after, AT_ONCE);
+  for (let at: string | undefined = ""; at !== undefined; await yieldNow()) {
+    const some: MembershipRow[] = rows(core.store).ofTeamAfter.all(teamId, at, AT_ONCE);
     for (const [role, of] of Map.groupBy(some, (row) => row.role)) {
-      const more = membersAmong(core, of, text);
+      const rank = ROLES.indexOf(role);
+      if (rank < Number(fromRank)) continue;
+      const more = membersAmong(core, of, text, rank === Number(fromRank) ? address : "");
       const before = found.get(role);
-      found.set(role, before ? [...before, ...more].sort(byAddress).slice(0, MAX_LISTED) : more);
+      found.set(role, before ? [...before, ...more].sort(byAddress).slice(0, MAX_LISTED + 1) : more);
     }
-    after = some.length < AT_ONCE ? undefined : some.at(-1)?.userId;
+    at = some.length < AT_ONCE ? undefined : some.at(-1)?.userId;
   }
-  return ROLES.flatMap((role) => found.get(role) ?? []).slice(0, MAX_LISTED);
+  const all = ROLES.flatMap((role) => found.get(role) ?? []);
+  const page = all.slice(0, MAX_LISTED);
+  const last = page.at(-1);
+  return {
+    rows: page,
+    next: last && all.length > MAX_LISTED ? `${ROLES.indexOf(last.role)} ${emailKey(last.email)}` : undefined,
+  };
 }
 
-function membersAmong(core: Core, of: readonly MembershipRow[], text: string): Member[] {
+function membersAmong(core: Core, of: readonly MembershipRow[], text: string, after: string): Member[] {
   const memberships = new Map(of.map((row) => [row.userId, row]));
-  const users = findUsers(core, [...memberships.keys()], text, MAX_LISTED);
+  const users = findUsers(core, [...memberships.keys()], text, MAX_LISTED + 1, after);
   return users.map((user) => memberOf(user, memberships.get(user.id) as MembershipRow));
 }
 
@@ -237,8 +259,19 @@ function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Act
   storeMember(core, teamId, user, role, by);
 }
 
-/** Takes somebody out of a team; their read tokens lose access to it at once. @throws Problem */
-export function removeMember(core: Core, teamId: string, userId: string, by: Actor, actorRole?: Role): Promise<void> {
+/**
+ * Takes somebody out of a team; their read tokens lose access to it at once.
+ * @param alongside ends other things together with the membership; runs inside the transaction
+ * @throws Problem
+ */
+export function removeMember(
+  core: Core,
+  teamId: string,
+  userId: string,
+  by: Actor,
+  actorRole?: Role,
+  alongside: () => void = () => {},
+): Promise<void> {
   return core.store.write(() => {
     const row = rows(core.store).membership.get(teamId, userId);
     if (row === undefined) fail(notFound, "This person is not in the team.");
@@ -247,6 +280,7 @@ export function removeMember(core: Core, teamId: string, userId: string, by: Act
     requireOwnPlace(core, teamId, userId);
     if (row.role === "owner") requireOtherOwner(core, teamId, userId);
     dropMember(core, row, getUser(core, userId).email, by);
+    alongside();
   });
 }
 

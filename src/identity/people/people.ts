@@ -78,10 +78,10 @@ export function pageOfUsers(
   return { rows: page.map(listed), next: users.length > limit ? page.at(-1)?.emailKey : undefined };
 }
 
-/** Those of some people whose address or name contains a text, by address. @param most without it, all of them */
-export const findUsers = (core: Core, ids: readonly string[], text: string, most = -1): ListedUser[] =>
+/** Those of some people whose address or name contains a text, by address: all, or so many beyond an address. */
+export const findUsers = (core: Core, ids: readonly string[], text: string, most = -1, after = ""): ListedUser[] =>
   rows(core.store)
-    .usersAmong.all({ ids: JSON.stringify(ids), ...soughtText(text), most })
+    .usersAmong.all({ ids: JSON.stringify(ids), ...soughtText(text), after, most })
     .map(listed);
 
 /** One account, as lists show it. @throws Problem 404 */

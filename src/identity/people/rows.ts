@@ -30,8 +30,11 @@ export const rows = statements((db) => ({
      ORDER BY email_key LIMIT @limit`,
   ),
   // By users' primary key for each.
-  usersAmong: db.prepare<[{ ids: string; text: string | null; begins: string | null; most: number }], User>(
-    `SELECT ${USER} FROM users WHERE id IN (SELECT value FROM json_each(@ids))
+  usersAmong: db.prepare<
+    [{ ids: string; text: string | null; begins: string | null; after: string; most: number }],
+    User
+  >(
+    `SELECT ${USER} FROM users WHERE id IN (SELECT value FROM json_each(@ids)) AND email_key > @after
        AND (@text IS NULL OR ${holdsSought("email_key", "name")}) ORDER BY email_key LIMIT @most`,
   ),
   anyUser: db.prepare<[], number>("SELECT 1 FROM users LIMIT 1").pluck(),

@@ -3,7 +3,7 @@ import { quotaKey } from "../../kit/address.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
 import { fail, forbidden, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { minutesText } from "../../kit/strings.ts";
-import { recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import { membershipsOf } from "../members/members.ts";
 import { emailKey, findUser, findUserByEmail } from "../people/people.ts";
@@ -31,6 +31,8 @@ const addresses = slot(() => new Buckets());
 /** One text for every reason, so that it does not tell which accounts exist. */
 const WRONG = "The e-mail address and the password do not belong together.";
 
+const WRONG_AGAIN = "The present password is not right.";
+
 /**
  * Signs somebody in with a password. Wrong passwords at one account are slowed down from whatever address, and wrong passwords from one
  * address for whatever account. Addresses that the person signed in from before are counted separately, so that neither guessing elsewhere
@@ -56,14 +58,11 @@ export async function signIn(
   const stored = user?.disabledAt === null ? user.passwordHash : null;
   const right = await checked([address, own], verifyPassword(password, stored, known ? undefined : origin.ip));
   if (!right || !user) {
-    const isMany = areMany(core, key);
-    await core.store.write(() => {
-      recordEvent(
-        core,
-        { kind: "user", id: user?.id ?? null, label: user?.email ?? "unknown", ip: origin.ip },
-        { action: "session.refused", teamId: null },
-      );
-      if (isMany) notifyRefused(core, user?.id);
+    await recordRefused(core, key, {
+      kind: "user",
+      id: user?.id ?? null,
+      label: user?.email ?? "unknown",
+      ip: origin.ip,
     });
     // The answer must be the same for an account that exists and one that does not, also for others behind the same address.
     throw address.refusal ?? new Problem(unauthorized, WRONG);
@@ -80,6 +79,15 @@ export async function signIn(
   });
 }
 
+/** Puts a wrong password on record, and gives notice where there were many. @param key the account's address */
+function recordRefused(core: Core, key: string, by: Actor, detail?: { reason: string }): Promise<void> {
+  const isMany = areMany(core, key);
+  return core.store.write(() => {
+    recordEvent(core, by, { action: "session.refused", teamId: null, ...(detail && { detail }) });
+    if (isMany) notifyRefused(core, by.id);
+  });
+}
+
 /** Counts a refusal. @returns whether there were many at this account, and no notice was given lately */
 function areMany(core: Core, key: string): boolean {
   const now = core.clock.monotonic();
@@ -88,22 +96,25 @@ function areMany(core: Core, key: string): boolean {
 }
 
 /** Row change: gives notice to a person's teams, or to the operators, that somebody may be guessing. */
-function notifyRefused(core: Core, userId: string | undefined): void {
-  const teams: (string | null)[] = userId === undefined ? [] : membershipsOf(core, userId).map(({ id }) => id);
-  const data = { account: userId ?? null, tries: MANY.count, minutes: MANY.seconds / 60 };
+function notifyRefused(core: Core, userId: string | null): void {
+  const teams: (string | null)[] = userId === null ? [] : membershipsOf(core, userId).map(({ id }) => id);
+  const data = { account: userId, tries: MANY.count, minutes: MANY.seconds / 60 };
   for (const teamId of teams.length === 0 ? [null] : teams)
     notify(core, { type: "sign_in.refused", teamId, path: teamId === null ? "/settings" : "/audit", data });
 }
 
 /**
- * Asks a signed-in person for their password again. Wrong ones make only this person wait.
+ * Asks a signed-in person for their password again. Wrong ones make only this person wait, and are on record as those at signing in are.
  * @throws Problem 403 for a wrong one, 429 after too many
  */
-export async function confirmPassword(core: Core, userId: string, password: string): Promise<void> {
+export async function confirmPassword(core: Core, userId: string, password: string, by: Actor): Promise<void> {
   const own = takeTry(core, failures(core), `confirm ${userId}`, FAILURES, "at this account");
   if (own.refusal) throw own.refusal;
-  const stored = findUser(core, userId)?.passwordHash ?? null;
-  if (!(await checked([own], verifyPassword(password, stored)))) fail(forbidden, "The present password is not right.");
+  const user = findUser(core, userId);
+  if (!(await checked([own], verifyPassword(password, user?.passwordHash ?? null)))) {
+    await recordRefused(core, user?.emailKey ?? "", by, { reason: WRONG_AGAIN });
+    fail(forbidden, WRONG_AGAIN);
+  }
   own.giveBack();
 }
 

@@ -3,6 +3,7 @@ import { KINDS } from "../../formats/brain-kinds.ts";
 import { readToken } from "../../identity/read-tokens/read-tokens.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
+import { stillReading } from "../../platform/projections/projections.ts";
 import { Source } from "../../record/brain/brain.ts";
 import { READ_LIMITS, recordRead } from "./reads.ts";
 import { askBrains } from "./search.ts";
@@ -53,7 +54,7 @@ export const context = endpoint(
       limit: v.optional(whole(1, 50, "Hits at most; 10 by default, 50 at most.")),
     }),
     ok: ContextHits,
-    faults: [],
+    faults: [stillReading],
     limits: READ_LIMITS,
     example: {
       query: { q: "How do we set cookies?" },

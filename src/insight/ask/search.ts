@@ -7,6 +7,7 @@ import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
 import { densestAt } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { repoKeyOf } from "../../platform/http/fields.ts";
+import { requireSoon } from "../../platform/projections/projections.ts";
 import { findSections, MIN_FULL_MATCHES, questionAsked, type Source, sourceFinder } from "../../record/brain/brain.ts";
 
 const DEFAULT_HITS = 10;
@@ -101,8 +102,11 @@ export const askBrains = (core: Core, principal: ReadPrincipal, question: string
     filter,
   );
 
-/** Searches the brains within a reach. */
-export async function askWithin(core: Core, reach: Reach, question: string, filter: AskFilter = {}): Promise<Context> {
+/** Searches the brains within a reach. @throws Problem stillReading (503) while a large one is read first */
+export const askWithin = (core: Core, reach: Reach, question: string, filter: AskFilter = {}): Promise<Context> =>
+  requireSoon(searchWithin(core, reach, question, filter));
+
+async function searchWithin(core: Core, reach: Reach, question: string, filter: AskFilter): Promise<Context> {
   const { repoKey, limit = DEFAULT_HITS } = filter;
   const yieldNow = cooperative(core.clock);
   const best: TeamFound[] = [];
@@ -119,7 +123,7 @@ export async function askWithin(core: Core, reach: Reach, question: string, filt
   }
   // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away since is not shown.
   const still = new Set(reach.teams().map(({ id }) => id));
-  if (teams.some(({ id }) => !still.has(id))) return askWithin(core, reach, question, filter);
+  if (teams.some(({ id }) => !still.has(id))) return searchWithin(core, reach, question, filter);
   const merged = mergeFound(best, wholes).slice(0, limit);
   const heaviest = Math.max(...merged.map(({ weight }) => weight));
   const sources = new Map(teams.map(({ id }) => [id, sourceFinder(core, id)]));

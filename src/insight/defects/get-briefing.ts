@@ -3,7 +3,7 @@ import { teamDevice } from "../../identity/sight/sight.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { forbidden } from "../../kit/problem.ts";
-import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { endpoint, Reply, unchanged } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { makeBriefing, NOTICE } from "./briefing.ts";
@@ -68,7 +68,7 @@ export const briefing = endpoint(
     }),
     ok: BrainBriefing,
     renditions: [{ media: MARKDOWN, schema: v.string() }],
-    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
+    also: [unchanged],
     faults: [forbidden],
     limits: [],
     cache: "private, no-cache",

@@ -11,6 +11,9 @@ import type { Schema } from "./read-json.ts";
 
 export type { Schema } from "./read-json.ts";
 
+/** Also answered by an endpoint that heeds `If-None-Match`. */
+export const unchanged = { status: 304, description: "Unchanged since the ETag in If-None-Match." } as const;
+
 type Out<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
 /** A quota on an endpoint. */

@@ -3,7 +3,7 @@ import { type Core, slot } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { endpoint, Reply } from "./endpoint.ts";
+import { endpoint, Reply, unchanged } from "./endpoint.ts";
 import { type Described, type OpenApiDocument, openApiDocument } from "./openapi.ts";
 
 /** The document describes the list that this endpoint belongs to, so the list is handed over once it is complete. */
@@ -35,7 +35,7 @@ export const openapi = endpoint(
       info: v.looseObject({ title: v.string(), version: v.string() }),
       paths: v.looseObject({}),
     }),
-    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
+    also: [unchanged],
     faults: [],
     limits: [],
     cache: "public, max-age=300",

@@ -12,4 +12,4 @@ export { projectionMetrics } from "./figures.ts";
 export type { Batch, Projection } from "./projection.ts";
 export { catchUp, lagOf, runProjections } from "./run.ts";
 export { areCaughtUp, checkpointOf, forgetProjections, passOver, restartProjections } from "./standing.ts";
-export { Behind, refreshWithin, requireCaughtUp, stillReading } from "./wait.ts";
+export { Behind, refreshWithin, requireCaughtUp, requireSoon, stillReading } from "./wait.ts";

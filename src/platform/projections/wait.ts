@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, problem } from "../../kit/problem.ts";
+import { within } from "../../kit/within.ts";
 import type { Projection } from "./projection.ts";
 import { catchUpWithin } from "./run.ts";
 
@@ -15,7 +16,8 @@ export const stillReading = problem({
   name: "stillReading",
   status: 503,
   code: "still_reading",
-  message: "Deliveries are still being processed, as after an upgrade. Ask again after the Retry-After seconds.",
+  message:
+    "What was delivered is still being read, as after an upgrade or a start. Ask again after the Retry-After seconds.",
 });
 
 /** A member for replies that are made of old figures while nothing can be stored. */
@@ -40,6 +42,13 @@ export async function requireCaughtUp(core: Core, projection: Projection): Promi
   }
   return fail(stillReading, { retryAfterSeconds: RETRY_SECONDS });
 }
+
+/**
+ * An answer for which an index is built first, as a brain's is when somebody first asks.
+ * @throws Problem stillReading (503) when that takes so long that a client should rather ask again; the building goes on
+ */
+export const requireSoon = async <T extends object>(answer: Promise<T>): Promise<T> =>
+  (await within(answer, CLIENT_WAITS_MS)) ?? fail(stillReading, { retryAfterSeconds: RETRY_SECONDS });
 
 /** Brings a projection up to date, for what is worth showing all the same when that cannot be done, or not soon. */
 export async function refreshWithin(core: Core, projection: Projection): Promise<void> {

@@ -4,6 +4,7 @@ import { teamDevice } from "../../identity/sight/sight.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
+import { requireSoon, stillReading } from "../../platform/projections/projections.ts";
 import { searchBrain } from "./query.ts";
 import { Source } from "./source.ts";
 
@@ -44,7 +45,7 @@ export const search = endpoint(
       limit: v.optional(whole(1, 50, "Hits at most; 20 by default, 50 at most.")),
     }),
     ok: BrainHits,
-    faults: [forbidden],
+    faults: [forbidden, stillReading],
     limits: [],
     example: {
       query: { q: "login cookie" },
@@ -69,10 +70,8 @@ export const search = endpoint(
     },
   },
   async ({ core, principal, query: { q, repoKey, limit } }) => {
-    const { query, total, hits } = await searchBrain(core, principal.teamId, q, {
-      repoKey,
-      limit: limit === undefined ? undefined : Number(limit),
-    });
+    const scope = { repoKey, limit: limit === undefined ? undefined : Number(limit) };
+    const { query, total, hits } = await requireSoon(searchBrain(core, principal.teamId, q, scope));
     return { ok: true, query, total, shown: hits.length, hits: [...hits] };
   },
 );

@@ -3,7 +3,7 @@ import type { Core } from "../../core.ts";
 import { device } from "../../identity/devices/devices.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { endpoint, Reply, unchanged } from "../../platform/http/endpoint.ts";
 import { currentEpoch } from "../../platform/transparency/transparency.ts";
 import { PolicyDocument } from "./document.ts";
 import { currentPolicy } from "./policies.ts";
@@ -18,7 +18,7 @@ export const policy = endpoint(
     tag: "Policy",
     auth: device,
     ok: v.object({ ok: v.boolean(), ...PolicyDocument.entries, captureMode: v.string() }),
-    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
+    also: [unchanged],
     faults: [],
     limits: [],
     cache: "private, no-cache",

@@ -4,9 +4,15 @@ import { retentionRows } from "./retention-rows.ts";
 import { rows } from "./rows.ts";
 
 /** When retention ran last, for whichever team; undefined where everything is kept, or before the first run. */
-const lastRun = survey(({ store, clock }) =>
-  retentionRows(store).all.all().length === 0 ? undefined : rows(store).lastRetentionRun.get(clock.now()),
-);
+const lastRun = survey(({ store, clock }) => {
+  const teamIds = new Set(
+    retentionRows(store)
+      .all.all()
+      .map(({ teamId }) => teamId),
+  );
+  const last = [...teamIds].map((teamId) => rows(store).lastRetentionRun.get({ teamId, now: clock.now() }) ?? 0);
+  return Math.max(0, ...last) || undefined;
+});
 
 export const erasureMetrics: readonly Metric[] = [
   figure(

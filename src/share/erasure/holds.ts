@@ -32,13 +32,14 @@ export function readReason(typed: string): string {
 /** Places a hold. @throws Problem when there is nothing of that name */
 export async function placeHold(core: Core, request: HoldRequest, by: Actor): Promise<Hold> {
   const reason = readReason(request.reason);
-  const place = placeOf(core, request);
   const id = newId("hold", core.clock, core.random);
-  await core.store.write(() => {
+  return core.store.write(() => {
+    // Within the transaction: what is erased meanwhile can be held no more.
+    const place = placeOf(core, request);
     holdRows(core.store).insert.run({ id, ...place, reason, placedBy: by.label, placedAt: core.clock.now() });
     recordHold(core, by, "hold.placed", { id, ...place }, { reason });
+    return getHold(core, id);
   });
-  return getHold(core, id);
 }
 
 type Place = Pick<HoldRow, "kind" | "teamId" | "deviceId" | "session">;

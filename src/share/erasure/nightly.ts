@@ -79,14 +79,21 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   const retention = retentionOf(core, teamId);
   const now = core.clock.now();
   const last = sql.lastRetention.get({ teamId, now });
-  const id = last?.completedAt === null ? last.id : newId("era", core.clock, core.random);
+  const open = last?.completedAt === null ? last.id : undefined;
+  // Nights on which nothing runs out share rows, or there would be one a night for ever.
+  const spare = open ? undefined : sql.spareRetention.get({ teamId, now });
+  const id = open ?? spare ?? newId("era", core.clock, core.random);
   const rules = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
     .map((kind) => `${kind} ${retention[kind]} days`)
     .join(", ");
   // Where nothing runs out any more, what went did so by the rules that were.
   const reason = rules || (last?.reason ?? "");
   const run = { id, kind: "retention", teamId, target: "{}", reason } as const;
-  await core.store.write(() => sql.insert.run({ ...run, requestedBy: SYSTEM.label, requestedAt: now }));
+  await core.store.write(() =>
+    id === spare
+      ? sql.runAgain.run({ id, reason, requestedAt: now })
+      : sql.insert.run({ ...run, requestedBy: SYSTEM.label, requestedAt: now }),
+  );
   // The event at the end says what went. The one at the beginning is for the time between: it accounts for what is gone by then.
   const onFirst = () => recordErasure(core, SYSTEM, "retention.begun", run);
   await inSteps(core, id, stepsOf(core, teamId, retention, { now, erasureId: id }), undefined, onFirst);

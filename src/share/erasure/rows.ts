@@ -46,10 +46,11 @@ export const rows = statements((db) => ({
   // Both by erasures_unfinished.
   unfinished: db.prepare<[], ErasureRow>(`${ERASURE} WHERE completed_at IS NULL ORDER BY requested_at, id`),
   unfinishedCount: db.prepare<[], number>("SELECT count(*) FROM erasures WHERE completed_at IS NULL").pluck(),
-  // By the primary key, from its end: ids rise with time. The plus keeps the planner from walking through all nights.
+  // By erasures_nightly.
   lastRetentionRun: db
-    .prepare<[number], number>(
-      "SELECT completed_at FROM erasures WHERE +kind = 'retention' AND completed_at <= ? ORDER BY id DESC LIMIT 1",
+    .prepare<[{ teamId: string; now: number }], number>(
+      `SELECT completed_at FROM erasures WHERE kind = 'retention' AND team_id = @teamId AND completed_at <= @now
+       ORDER BY requested_at DESC LIMIT 1`,
     )
     .pluck(),
   // Both by erasures_requested.
@@ -63,5 +64,15 @@ export const rows = statements((db) => ({
      UNION ALL
      SELECT * FROM (${ERASURE} WHERE kind = 'retention' AND team_id = @teamId AND requested_at <= @now ORDER BY requested_at DESC LIMIT 1)
      LIMIT 1`,
+  ),
+  // By erasures_nightly. The run before the last, where it let nothing go: its row is free for another.
+  spareRetention: db
+    .prepare<[{ teamId: string; now: number }], string>(
+      `SELECT iif(counts = '{}', id, NULL) FROM erasures WHERE kind = 'retention' AND team_id = @teamId AND requested_at <= @now
+       ORDER BY requested_at DESC LIMIT 1 OFFSET 1`,
+    )
+    .pluck(),
+  runAgain: db.prepare<[Pick<ErasureRow, "id" | "reason" | "requestedAt">]>(
+    "UPDATE erasures SET reason = @reason, requested_at = @requestedAt, completed_at = NULL, reclaimed_at = NULL WHERE id = @id",
   ),
 }));

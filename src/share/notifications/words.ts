@@ -42,7 +42,7 @@ const WORDS: Readonly<Record<NoticeName, Words>> = {
     data.kind === "api_token"
       ? `API token ${data.name} expires on ${day(data.until)}`
       : "The signing key is a year old",
-  "sign_in.refused": (data) => `${data.tries} sign-ins were refused within ${data.minutes} minutes`,
+  "sign_in.refused": (data) => `${data.tries} passwords were refused within ${data.minutes} minutes`,
   "erasure.done": (data) => `Erased: a ${data.kind} (${data.erasure})`,
   "digest.weekly": digest,
   "backup.stale": (data) => {

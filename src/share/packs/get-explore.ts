@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { baseUrlOf } from "../../kit/base-url.ts";
-import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { endpoint, Reply, unchanged } from "../../platform/http/endpoint.ts";
 import type { PackEntry } from "./entry.ts";
 import { sectionsOf } from "./explore.ts";
 import { publishedPacks } from "./list.ts";
@@ -24,7 +24,7 @@ export const explore = endpoint(
       new: v.pipe(Entries, v.description("Newest first.")),
       byStack: v.pipe(v.record(v.string(), Entries), v.description("Tag to its packs; the tags with most packs.")),
     }),
-    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
+    also: [unchanged],
     faults: [],
     errorShape: "canonical",
     limits: [],

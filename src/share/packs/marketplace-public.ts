@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
-import { endpoint } from "../../platform/http/endpoint.ts";
+import { endpoint, unchanged } from "../../platform/http/endpoint.ts";
 import { Count, Instant, whole } from "../../platform/http/fields.ts";
 import { archivePath } from "./download.ts";
 import type { PackEntry } from "./entry.ts";
@@ -119,7 +119,7 @@ export const marketplace = endpoint(
       entries: v.pipe(v.array(PackJson), v.description("Best first; ties by name.")),
       total: v.pipe(Count, v.description("All that match, whatever the limit.")),
     }),
-    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
+    also: [unchanged],
     faults: [],
     errorShape: "canonical",
     limits: [],

@@ -3,7 +3,7 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { fail, problem } from "../../kit/problem.ts";
-import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { endpoint, Reply, unchanged } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { latestRelease } from "./list.ts";
 import { PLATFORM_NAMES, platformOf } from "./rules.ts";
@@ -55,7 +55,7 @@ export const downloadLatest = endpoint(
         v.description("SHA-512 of the file in base64, as electron-updater's `latest.yml` has it."),
       ),
     }),
-    also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
+    also: [unchanged],
     faults: inShape("download", unsupportedPlatform, notAvailable),
     limits: [],
     cache: "public, max-age=300",

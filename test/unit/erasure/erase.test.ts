@@ -458,6 +458,18 @@ it("refuses to erase what a hold keeps, naming the hold, until it is released", 
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
+it("holds nothing that is erased while the hold is placed", async () => {
+  const { t } = await twoDevices();
+  const { core } = t.instance;
+  const gone = core.store.write(() => {
+    core.store.db.prepare("UPDATE trace_sessions SET external_id = 'gone' WHERE external_id = 'marigold-s1'").run();
+  });
+  const hold = placeHold(core, { session: "marigold-s1", reason: "a claim" }, COMMAND_LINE);
+  await expect(hold).rejects.toThrow(/there is no session/);
+  await gone;
+  expect(t.rows("SELECT * FROM holds")).toEqual([]);
+});
+
 it("erases a repository although a device is held that sent nothing of it and has no session in it", async () => {
   const { t, mine, other } = await twoDevices();
   await placeHold(t.instance.core, { device: other.deviceId, reason: "a claim" }, COMMAND_LINE);

@@ -247,6 +247,28 @@ it("gives way to holds, and goes on once they are released", async () => {
   expect(faults(t)).toEqual([]);
 });
 
+it("keeps no row of every night on which nothing ran out", async () => {
+  const { t, keep, night } = await twice();
+  await keep(3_000);
+  for (let i = 0; i < 5; i++) await night();
+  expect(t.rows("SELECT counts, completed_at AS at FROM erasures ORDER BY completed_at")).toEqual([
+    { counts: "{}", at: t.clock.now() - DAY },
+    { counts: "{}", at: t.clock.now() },
+  ]);
+  expect(t.rows("SELECT * FROM audit_events WHERE action LIKE 'retention.%' AND action <> 'retention.set'")).toEqual(
+    [],
+  );
+  await keep(30);
+  await night();
+  const [went] = t.rows("SELECT id, counts FROM erasures WHERE counts <> '{}'");
+  expect(JSON.parse(went.counts)).toMatchObject({ entries: 3, sessions: 1 });
+  for (let i = 0; i < 4; i++) await night();
+  expect(t.rows("SELECT id, counts FROM erasures WHERE counts <> '{}'")).toEqual([went]);
+  expect(t.count("erasures")).toBe(3);
+  expect(await finding(t)).toMatchObject({ status: "ok" });
+  expect(faults(t)).toEqual([]);
+});
+
 it("finishes an interrupted night, although everything is kept for ever since", async () => {
   const { t, device, night } = await twice();
   const { core } = t.instance;

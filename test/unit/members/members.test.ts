@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import {
   changeRole,
   listMembers,
+  pageOfMembers,
   ROLES,
   type Role,
   removeMember,
@@ -94,6 +95,17 @@ it("get no role from an owner of a team that they are not in", async () => {
   expect([roleIn(core, team.id, stranger.id), roleIn(core, elsewhere, stranger.id)]).toEqual([undefined, "member"]);
 });
 
+it("are removed together with what is to end alongside, or not at all", async () => {
+  const { core, team, person } = await start();
+  const owner = await person("owner@example.com", "owner");
+  const member = await person("member@example.com", "member");
+  const failing = removeMember(core, team.id, member, by(owner), "owner", () => {
+    throw new Error("not revoked");
+  });
+  await expect(failing).rejects.toThrow("not revoked");
+  expect(roleIn(core, team.id, member)).toBe("member");
+});
+
 it("count as owners only while their account is open, and a closed one can be removed", async () => {
   const { core, team, person } = await start();
   const open = await person("open@example.com", "owner");
@@ -122,11 +134,12 @@ it("are listed by role and address, beyond the number read at once, while others
         SELECT 'usr_' || i, ${name} || '@Example.com', ${name} || '@example.com', 0, 1 FROM n`).run();
   fill(`INSERT INTO memberships (team_id, user_id, role, created_at)
         SELECT ?, 'usr_' || i, iif(i % 100 = 7, 'admin', iif(i % 1000 = 1, 'owner', 'viewer')), 1 FROM n`).run(team.id);
-  const expected = (where: string) =>
+  const expected = (where: string, most = 200) =>
     t.rows(
       `SELECT email FROM memberships JOIN users ON id = user_id WHERE team_id = ? AND ${where}
-       ORDER BY instr('owner admin member viewer', role), email_key LIMIT 200`,
+       ORDER BY instr('owner admin member viewer', role), email_key LIMIT ?`,
       team.id,
+      most,
     );
   const { turns, done } = await turnsOfOthers(core, () => listMembers(core, team.id));
   expect(done.map(({ email }) => ({ email }))).toEqual(expected("1"));
@@ -135,6 +148,14 @@ it("are listed by role and address, beyond the number read at once, while others
     const found = await listMembers(core, team.id, text);
     expect(found.map(({ email }) => ({ email }))).toEqual(expected(`email_key LIKE '%${text}%'`));
   }
+  const paged: { email: string }[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const page: Awaited<ReturnType<typeof pageOfMembers>> = await pageOfMembers(core, team.id, "7", after);
+    paged.push(...page.rows.map(({ email }) => ({ email })));
+    after = page.next;
+  }
+  expect(paged.length).toBeGreaterThan(1_000);
+  expect(paged).toEqual(expected("email_key LIKE '%7%'", -1));
 });
 
 it("leave the installation its last operator, but a closed operator can be let go", async () => {

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { verifyPassword } from "../../../src/identity/sign-in/passwords.ts";
 import { confirmPassword, signIn } from "../../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
@@ -146,8 +147,9 @@ it("makes whoever guesses at the password of an open session wait, and leaves th
   const t = await startInstance();
   const ada = await account(t, "ada@example.com");
   const { core } = t.instance;
+  const by = { kind: "user", id: ada.id, label: ada.email, ip: "192.0.2.9" } as const;
   const confirm = (password: string) =>
-    confirmPassword(core, ada.id, password).then(
+    confirmPassword(core, ada.id, password, by).then(
       () => 200,
       (error: { status: number }) => error.status,
     );
@@ -155,6 +157,19 @@ it("makes whoever guesses at the password of an open session wait, and leaves th
   for (let i = 0; i < 11; i++) seen.push(await confirm("wrong password"));
   expect(seen).toEqual([...Array(10).fill(403), 429]);
   expect(await confirm(PASSWORD)).toBe(429);
+  // Each that was checked is on record, as at signing in.
+  expect(
+    t.rows(
+      "SELECT actor_label, ip, detail FROM audit_events WHERE action = 'session.refused' AND actor_id = ?",
+      ada.id,
+    ),
+  ).toEqual(
+    Array(10).fill({
+      actor_label: "ada@example.com",
+      ip: "192.0.2.9",
+      detail: '{"reason":"The present password is not right."}',
+    }),
+  );
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.1")).toEqual([200]);
   t.clock.advance(90_000);
   expect([await confirm(PASSWORD), await confirm(PASSWORD)]).toEqual([200, 200]);
@@ -164,7 +179,7 @@ it("counts no try whose password could not be checked, when asking for it again"
   const t = await startInstance();
   const { id } = await account(t, "ada@example.com");
   const confirm = () =>
-    confirmPassword(t.instance.core, id, PASSWORD).then(
+    confirmPassword(t.instance.core, id, PASSWORD, COMMAND_LINE).then(
       () => 200,
       (error: { status: number }) => error.status,
     );

@@ -1,4 +1,4 @@
-import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
+import { attributes, type Content, escapeHtml, type Html, html, trustedHtml } from "../../../kit/html.ts";
 
 interface Labelled {
   readonly name: string;
@@ -101,8 +101,10 @@ function control(look: InputField | TextareaField | SelectField, id: string): Ht
   const plain = look.mono ? { class: "mono", spellcheck: "false", autocapitalize: "off", autocorrect: "off" } : {};
   if (look.kind === "textarea") {
     const { rows = 4, maxLength: maxlength, placeholder } = look;
+    // What is typed goes back as it is, signs of direction included.
+    const kept = trustedHtml(escapeHtml(look.value ?? ""));
     // A parser drops one line break right after the tag; ours makes sure that it is not the value's own.
-    return html`<textarea${attributes({ ...shared, rows, maxlength, placeholder, ...plain })}>\n${look.value}</textarea>`;
+    return html`<textarea${attributes({ ...shared, rows, maxlength, placeholder, ...plain })}>\n${kept}</textarea>`;
   }
   const { kind: type, value, autocomplete, placeholder, min, max, step, autofocus } = look;
   const { minLength: minlength, maxLength: maxlength, readOnly: readonly } = look;

@@ -18,6 +18,7 @@ import { by, type Person } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
+import { browserShown } from "./browser.ts";
 import { secondFactorAccountPages } from "./second-factor.ts";
 import { ssoAccountPages, ssoSection } from "./sso.ts";
 import { viewsSection } from "./views.ts";
@@ -112,7 +113,7 @@ function sessionTable(call: Person, now: number) {
         heading: true,
         grow: true,
         cell: (signIn) =>
-          html`${signIn.userAgent ?? "unknown browser"}${signIn.id === session.sessionId && html` ${badge("info", "this one")}`}`,
+          html`${browserShown(signIn.userAgent)}${signIn.id === session.sessionId && html` ${badge("info", "this one")}`}`,
       },
       { label: "Address", cell: (signIn) => signIn.ip },
       {
@@ -206,7 +207,7 @@ export const accountPages = [
       PASSWORD,
       async ({ current, password, again, end }) => {
         const { core, session } = call;
-        await confirmPassword(core, session.userId, current);
+        await confirmPassword(core, session.userId, current, by(call));
         if (password !== again) fail(invalid, "The two new passwords are not the same.");
         await setPassword(core, session.userId, password, by(call), session.sessionId, endWithPassword(core, end));
         return redirect("/account", "The password is changed.");

@@ -76,7 +76,7 @@ const passwordField = (call: Person) =>
   hasPassword(call) ? { current: { required: true } } : { current: false as const };
 
 async function requirePassword(call: Person, current: string): Promise<void> {
-  if (hasPassword(call)) await confirmPassword(call.core, call.session.userId, current);
+  if (hasPassword(call)) await confirmPassword(call.core, call.session.userId, current, by(call));
 }
 
 function factorsPage(call: Person, error?: FormError): Html {

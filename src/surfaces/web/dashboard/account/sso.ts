@@ -85,7 +85,7 @@ export const ssoAccountPages = (draw: (call: Person, error: FormError) => Html):
       call,
       LINK,
       async ({ issuer, current }) => {
-        if (hasPassword(call)) await confirmPassword(call.core, call.session.userId, current);
+        if (hasPassword(call)) await confirmPassword(call.core, call.session.userId, current, by(call));
         return continuePage(call, issuer);
       },
       (error) => draw(call, error),

@@ -62,7 +62,7 @@ export function whatWasDone(call: Person, event: StoredEvent): Content {
   if (target === null || target === "") return did;
   const now = targetKind === "user" ? nowCalled(core, teamId, targetId, targetLabel) : null;
   const page = pageOf(call, event);
-  const name = html`<strong>${target.slice(0, MAX_CHARS)}</strong>`;
+  const name = html`<strong><bdi>${target.slice(0, MAX_CHARS)}</bdi></strong>`;
   return html`${did} ${page ? html`<a href="${page}">${name}</a>` : name}${now && ` (${now})`}`;
 }
 

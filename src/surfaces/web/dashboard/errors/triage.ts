@@ -245,7 +245,7 @@ function trackerLink(tracker: string): Html {
 /** Who did something: by name while the person exists. */
 export function whoOf({ core }: Member, { actorId, actorLabel }: Pick<TimelineEntry, "actorId" | "actorLabel">): Html {
   const person = ownersOf(core, [actorId]).get(actorId ?? "");
-  return html`<span title="${person?.email ?? actorLabel}">${short(person ? nameOf(person) : actorLabel, 60)}</span>`;
+  return html`<bdi title="${person?.email ?? actorLabel}">${short(person ? nameOf(person) : actorLabel, 60)}</bdi>`;
 }
 
 const DID: Readonly<Record<TimelineEntry["kind"], readonly [Kind, string]>> = {

@@ -18,7 +18,7 @@ import { ago, bytes } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { listPage, PREVIOUS_NEXT } from "../shared/list.ts";
+import { listPage, pagesAfter } from "../shared/list.ts";
 import { choice, flag, readParams, text } from "../shared/params.ts";
 import { stateBadges, whyTable } from "./labels.ts";
 
@@ -70,7 +70,7 @@ function curatePage(call: ByOperator): Html {
             code: "reckon pack publish --help",
           }),
     },
-    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
+    pages: pagesAfter(after, next),
   });
 }
 

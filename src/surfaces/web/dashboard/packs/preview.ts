@@ -11,21 +11,27 @@ import { bytes, number, plural } from "../../ui/units.ts";
 import { hiddenFields, type PackInput } from "./form.ts";
 import { tagList } from "./labels.ts";
 
+/** Findings that a list shows. */
+const MAX_ROWS = 200;
+
+const more = ({ length }: readonly unknown[]) =>
+  length > MAX_ROWS && html`<p class="says">${number(length - MAX_ROWS)} more are not shown.</p>`;
+
 /** Secrets that are certain: nothing can be published with them. */
 function leaksSection({ leaks }: PackDraft): Html {
   return section({
     title: "It cannot be published: it holds secrets",
     intro:
       "Take them out of the brain’s files, have the agent push the brain again, and replace the credentials: they have been written down.",
-    body: table({
+    body: html`${table({
       caption: "Secrets",
       columns: [
         { label: "Where", heading: true, grow: true, cell: ({ path }) => html`<code>${visible(path)}</code>` },
         { label: "Line", numeric: true, cell: ({ line }) => line },
         { label: "What it is", cell: ({ rule }) => html`<code>${rule}</code>` },
       ],
-      rows: leaks.slice(0, 200),
-    }),
+      rows: leaks.slice(0, MAX_ROWS),
+    })}${more(leaks)}`,
   });
 }
 
@@ -38,15 +44,15 @@ function replacedSection({ replaced }: PackDraft): Html {
         : `${plural(replaced.length, "text")} that looked like a secret ${replaced.length === 1 ? "was" : "were"} replaced. Look whether the files still say what they should.`,
     body:
       replaced.length > 0 &&
-      table({
+      html`${table({
         caption: "Replaced texts",
         columns: [
           { label: "Where", heading: true, cell: ({ path }) => html`<code>${visible(path)}</code>` },
           { label: "Line", numeric: true, cell: ({ line }) => line },
           { label: "The line as it will be published", grow: true, cell: ({ text }) => html`<code>${text}</code>` },
         ],
-        rows: replaced.slice(0, 200),
-      }),
+        rows: replaced.slice(0, MAX_ROWS),
+      })}${more(replaced)}`,
   });
 }
 

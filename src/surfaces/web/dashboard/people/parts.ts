@@ -1,14 +1,15 @@
 import * as v from "valibot";
 import type { Device } from "../../../../identity/devices/devices.ts";
-import { ROLES, type Role, roleName } from "../../../../identity/members/members.ts";
+import { type Member, ROLES, type Role, roleName } from "../../../../identity/members/members.ts";
 import type { OneTimeLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getTeam } from "../../../../identity/teams/teams.ts";
+import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec, trimmed } from "../../ui/form-spec.ts";
-import { table } from "../../ui/list.ts";
+import { type Column, type Table, table } from "../../ui/list.ts";
 import { anchor, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, countdown, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
@@ -61,9 +62,29 @@ export const INVITATION = formSpec({
   },
 });
 
-/** A person as lists name them. */
+/** A person as lists name them: from the left as all of the list, whatever way the name is written. */
 export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges: Content) =>
-  name === null ? html`${email} ${badges}` : html`${name} ${badges}<br><small>${email}</small>`;
+  name === null ? html`${email} ${badges}` : html`<bdi>${name}</bdi> ${badges}<br><small>${email}</small>`;
+
+/** The people of a team: for itself and for operators. @param person their first cell @param last a column of its own, e.g. of buttons */
+export const peopleTable = (
+  { core }: PageCall,
+  rows: readonly Member[],
+  person: (member: Member) => Content,
+  last: Column<Member> | false,
+  nobody: Html,
+): Table<Member> => ({
+  caption: "People of the team",
+  columns: [
+    { label: "Person", heading: true, grow: true, cell: person },
+    { label: "Role", cell: ({ role }) => roleWord(role) },
+    { label: "Since", cell: ({ createdAt }) => time(createdAt, core.clock.now()) },
+    { label: "Last seen", cell: ({ userId }) => ago(lastSeenAt(core, userId), core.clock.now(), "never") },
+    last,
+  ],
+  rows,
+  empty: nobody,
+});
 
 /** The page that shows a link once. */
 function linkPage(

@@ -1,10 +1,4 @@
-import {
-  countMembers,
-  listMembers,
-  MAX_LISTED,
-  type Member,
-  removeMember,
-} from "../../../../identity/members/members.ts";
+import { countMembers, type Member, pageOfMembers, removeMember } from "../../../../identity/members/members.ts";
 import {
   createInvitation,
   listInvitations,
@@ -12,7 +6,6 @@ import {
 } from "../../../../identity/one-time-links/one-time-links.ts";
 import { makers } from "../../../../identity/people/people.ts";
 import { demandsSecondFactor, setSecondFactorDemanded } from "../../../../identity/teams/teams.ts";
-import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -20,12 +13,12 @@ import { confirmButton } from "../../ui/confirm.ts";
 import type { FormError } from "../../ui/form-spec.ts";
 import { pager, type Table, table } from "../../ui/list.ts";
 import { badge, empty, section } from "../../ui/parts.ts";
-import { ago, countdown, plural, time } from "../../ui/units.ts";
+import { countdown, plural, time } from "../../ui/units.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { listPage } from "../shared/list.ts";
+import { listPage, pagesAfter } from "../shared/list.ts";
 import { flag, readParams, text } from "../shared/params.ts";
-import { INVITATION, invitationPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
+import { INVITATION, invitationPage, named, peopleTable, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
 /** Who is in the team, and who is invited. */
@@ -35,8 +28,8 @@ type ByMember = PageCall<"member"> | PageCall<"admin">;
 async function peoplePage(call: ByMember, error?: FormError) {
   const { core, session, query } = call;
   const { team } = session;
-  const { q } = readParams({ q: text(200) }, query);
-  const members = await listMembers(core, team.id, q);
+  const { q, after } = readParams({ q: text(200), after: text(300) }, query);
+  const members = await pageOfMembers(core, team.id, q, after);
   const total = countMembers(core, team.id);
   return listPage(call, {
     title: "People",
@@ -46,10 +39,9 @@ async function peoplePage(call: ByMember, error?: FormError) {
     id: "people",
     label: "Find people",
     filters: (total > 8 || q !== "") && [{ kind: "search", name: "q", label: "Name or address", value: q }],
-    table: memberTable(call, members),
-    body:
-      members.length === MAX_LISTED &&
-      html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
+    params: { q },
+    table: memberTable(call, members.rows),
+    pages: pagesAfter(after, members.next),
     below:
       isAdmin(call) &&
       html`${invitations(call, error)}
@@ -58,36 +50,23 @@ ${secondFactorSwitch(call)}`,
 }
 
 function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
-  const { core, session, href } = call;
-  const now = core.clock.now();
-  return {
-    caption: "People of the team",
-    columns: [
-      {
-        label: "Person",
-        heading: true,
-        grow: true,
-        cell: (member) =>
-          named(member, [
-            member.userId === session.userId && badge("info", "you"),
-            member.disabledAt !== null && badge("neutral", "account closed"),
-          ]),
-      },
-      { label: "Role", cell: (member) => roleWord(member.role) },
-      { label: "Since", cell: (member) => time(member.createdAt, now) },
-      { label: "Last seen", cell: (member) => ago(lastSeenAt(core, member.userId), now, "never") },
-      isAdmin(call) && {
-        label: "Actions",
-        hidden: true,
-        cell: (member) =>
-          buttonLink(html`Manage<span class="vh"> ${member.email}</span>`, href(`/people/${member.userId}`), {
-            small: true,
-          }),
-      },
-    ],
+  const { session, href } = call;
+  return peopleTable(
+    call,
     rows,
-    empty: empty({ title: "Nobody of that name", intro: "Search for part of a name or an e-mail address." }),
-  };
+    (member) =>
+      named(member, [
+        member.userId === session.userId && badge("info", "you"),
+        member.disabledAt !== null && badge("neutral", "account closed"),
+      ]),
+    isAdmin(call) && {
+      label: "Actions",
+      hidden: true,
+      cell: ({ email, userId }) =>
+        buttonLink(html`Manage<span class="vh"> ${email}</span>`, href(`/people/${userId}`), { small: true }),
+    },
+    empty({ title: "Nobody of that name", intro: "Search for part of a name or an e-mail address." }),
+  );
 }
 
 function invitations(call: ByMember, error?: FormError) {

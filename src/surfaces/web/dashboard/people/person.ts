@@ -110,8 +110,9 @@ export const personPages = [
     const { core, session } = call;
     const member = memberOf(call);
     const { revoke_devices: revoke } = readParams(REVOKE_DEVICES, call.form);
-    await removeMember(core, session.team.id, member.userId, by(call), session.team.role);
-    if (revoke) await core.store.write(() => revokeDevicesOf(core, member.userId, by(call), session.team.id));
+    await removeMember(core, session.team.id, member.userId, by(call), session.team.role, () => {
+      if (revoke) revokeDevicesOf(core, member.userId, by(call), session.team.id);
+    });
     return redirect(
       "/people",
       `${member.email} is no longer in the team${revoke ? ", and the machines are revoked" : ""}.`,

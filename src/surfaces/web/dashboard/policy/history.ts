@@ -31,7 +31,7 @@ export function policyHistory(call: Member, current: PolicyVersion, now: number)
             page.rows.map((entry) => ({
               at: entry.createdAt,
               kind: entry.id === current.id ? "good" : "neutral",
-              title: html`${entry.createdBy ?? "somebody"}${entry.id === current.id && html` ${badge("good", "in force")}`}`,
+              title: html`<bdi>${entry.createdBy ?? "somebody"}</bdi>${entry.id === current.id && html` ${badge("good", "in force")}`}`,
               body: entryBody(call, entry, current),
             })),
             now,

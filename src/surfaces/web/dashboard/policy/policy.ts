@@ -9,12 +9,13 @@ import {
   setPolicy,
 } from "../../../../record/policy/policy.ts";
 import { buttonLink } from "../../ui/button.ts";
+import { actButton } from "../../ui/confirm.ts";
 import { type FormError, FormProblem } from "../../ui/form-spec.ts";
 import { codeBlock, columns, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { readParams } from "../shared/params.ts";
+import { flag, readParams } from "../shared/params.ts";
 import { POLICY, policyForm, policyOf, versionNumber } from "./form.ts";
 import { policyHistory } from "./history.ts";
 import { byWhom, type Member, policyFacts, signed } from "./view.ts";
@@ -82,6 +83,20 @@ ${section({
   return frame(call, { title, main });
 }
 
+/** Asks whether nothing is to be recorded any more, of the whole team; the form that was sent comes along. */
+function stopPage(call: PageCall<"admin">): Html {
+  const { session, form, href } = call;
+  const title = "Record nothing any more?";
+  const main = html`${pageHead({ title, intro: html`Agents of ${session.team.name} stop with their next sessions, and nothing that arrives is kept. What was recorded stays.` })}
+<div class="actions">${actButton(call, {
+    action: "/policy",
+    hidden: { ...Object.fromEntries(form), stop: "true" },
+    label: "Record nothing",
+    look: "danger",
+  })}${buttonLink("Keep the one in force", href("/policy"))}</div>`;
+  return frame(call, { title, main });
+}
+
 function change(call: PageCall<"admin">) {
   const { core, session } = call;
   const teamId = session.team.id;
@@ -90,7 +105,9 @@ function change(call: PageCall<"admin">) {
     call,
     POLICY,
     async (sent) => {
-      const { basedOn } = sent;
+      const { captureMode, basedOn } = sent;
+      const { stop } = readParams({ stop: flag }, call.form);
+      if (captureMode === "off" && inForce.captureMode !== "off" && !stop) return stopPage(call);
       const changed = await setPolicy(core, teamId, policyOf(sent, inForce), by(call), { basedOn });
       return redirect("/policy", changed ? "The policy is in force." : "Nothing differed, so nothing was changed.");
     },

@@ -240,7 +240,7 @@ function sources(call: Member, streams: ReturnType<typeof listStreams>): Html {
     link(call, path, { device: deviceId, repo: repoValue(repoKey) });
   return section({
     title: "Devices",
-    body: table({
+    body: html`${table({
       caption: "Devices that send telemetry of it",
       dense: true,
       columns: [
@@ -264,6 +264,6 @@ function sources(call: Member, streams: ReturnType<typeof listStreams>): Html {
       ],
       rows: streams.slice(0, STREAMS),
       empty: empty({ title: "No telemetry", intro: "Its sessions came without entries of telemetry." }),
-    }),
+    })}${streams.length > STREAMS && html`<p class="says">${number(streams.length - STREAMS)} more send telemetry of it.</p>`}`,
   });
 }

@@ -1,3 +1,4 @@
+import { unturned } from "../../../../kit/escape-invisible.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { beginning } from "../../../../kit/strings.ts";
 import { cooperative } from "../../../../kit/yield.ts";
@@ -88,7 +89,7 @@ const group = ({ label, hits, more }: Found): Html =>
   });
 
 const hit = ({ title, context, href }: Hit): Html =>
-  html`<li><a href="${href}"><bdi>${title}</bdi></a>${context && html` <small class="muted">${context}</small>`}</li>`;
+  html`<li><a href="${href}"><bdi>${title}</bdi></a>${context && html` <small class="muted"><bdi>${context}</bdi></small>`}</li>`;
 
 function nothing(typed: string): Html {
   if (typed === "") return html``;
@@ -102,7 +103,10 @@ export const searchPages = [
     { id: "searchJson", method: "GET", path: "/search.json", access: "person", formless: true, narrows: true },
     async (call) => {
       const query = typedIn(call);
-      return { media: "application/json", body: JSON.stringify({ query, groups: await findAll(call, query) }) };
+      return {
+        media: "application/json",
+        body: unturned(JSON.stringify({ query, groups: await findAll(call, query) })),
+      };
     },
   ),
 ];

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { proxyRanges } from "../../../../config.ts";
+import { plainAddress } from "../../../../kit/address.ts";
 
 /** What is known of how a request came here. */
 export interface Arrival {
@@ -21,8 +22,8 @@ export interface AddressWarning {
   readonly setting: string;
 }
 
-/** An IPv4 address that a dual-stack socket spells as IPv6 is that IPv4 address. */
-const bare = (peer: string) => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(peer)?.[1] ?? peer;
+/** As the setting has it: without the interface that a socket names. */
+const bare = (peer: string) => plainAddress(peer).split("%")[0] as string;
 
 /** Where the browser thinks it is, as far as can be told; undefined when it cannot. */
 function seenOrigin({ referer, forwardedHost, forwardedProto, forwardedFor, host }: Arrival): string | undefined {

@@ -15,7 +15,7 @@ import { anchor, badge, empty, facts, section } from "../../ui/parts.ts";
 import { ago, plural, time } from "../../ui/units.ts";
 import { machinesSection, REVOKE_DEVICES, resetLinkPage, resetLinkSection, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { list, PREVIOUS_NEXT } from "../shared/list.ts";
+import { list, pagesAfter } from "../shared/list.ts";
 import { flag, readParams } from "../shared/params.ts";
 import { PARAMS, settingsFrame } from "./parts.ts";
 
@@ -45,7 +45,7 @@ function accountsPage(call: ByOperator) {
           heading: true,
           grow: true,
           cell: (user) =>
-            html`<a href="${href(`${PATH}/${user.id}`)}">${user.name ?? user.email}</a>${user.operator === 1 && html` ${badge("info", "operator")}`}${user.name !== null && html`<br><small>${user.email}</small>`}`,
+            html`<a href="${href(`${PATH}/${user.id}`)}"><bdi>${user.name ?? user.email}</bdi></a>${user.operator === 1 && html` ${badge("info", "operator")}`}${user.name !== null && html`<br><small>${user.email}</small>`}`,
         },
         { label: "Account", cell: state },
         {
@@ -65,7 +65,7 @@ function accountsPage(call: ByOperator) {
         code: "reckon user create EMAIL --password-stdin",
       }),
     },
-    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
+    pages: pagesAfter(after, next),
   });
   return settingsFrame(call, { title: "Accounts", intro: "Everybody who can sign in, whatever their team.", body });
 }

@@ -1,23 +1,22 @@
 import * as v from "valibot";
 import { noteSeats } from "../../../../identity/devices/devices.ts";
-import { listMembers, type Member } from "../../../../identity/members/members.ts";
+import { pageOfMembers } from "../../../../identity/members/members.ts";
 import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
 import { findTeam, MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../../identity/teams/teams.ts";
-import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { isoDate } from "../../../../kit/clock.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
-import { type Table, table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, type Kind, section } from "../../ui/parts.ts";
-import { ago, number, time } from "../../ui/units.ts";
-import { INVITATION, invitationPage, named, roleWord } from "../people/parts.ts";
+import { number, time } from "../../ui/units.ts";
+import { INVITATION, invitationPage, named, peopleTable } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
+import { list, pagesAfter } from "../shared/list.ts";
 import { flag, readParams } from "../shared/params.ts";
-import { settingsFrame } from "./parts.ts";
+import { PARAMS, settingsFrame } from "./parts.ts";
 
 /** One team of the installation: what it has paid for, who is in it. */
 
@@ -108,6 +107,8 @@ const LABELS = {
 async function teamPage(call: ByOperator, team: Team, error?: FormError) {
   const { core, href } = call;
   const now = core.clock.now();
+  const { after } = readParams(PARAMS, call.query);
+  const people = await pageOfMembers(core, team.id, "", after);
   const body = html`${facts([
     { label: "State", value: state(team) },
     { label: "Suspended", value: team.suspendedAt !== null && time(team.suspendedAt, now) },
@@ -139,7 +140,29 @@ ${columns(
     }),
   }),
 )}
-${section({ title: "People", body: table(peopleTable(call, await listMembers(core, team.id), now)) })}
+${section({
+  title: "People",
+  id: "people",
+  body: list(call, {
+    path: `${PATH}/${team.id}`,
+    hash: "#people",
+    table: peopleTable(
+      call,
+      people.rows,
+      (member) =>
+        anchor(
+          href(`/settings/people/${member.userId}`),
+          named(member, member.disabledAt !== null && badge("neutral", "closed")),
+        ),
+      false,
+      empty({
+        title: "Nobody is in this team",
+        intro: "Invite an owner, who then connects devices and invites others.",
+      }),
+    ),
+    pages: pagesAfter(after, people.next),
+  }),
+})}
 ${suspension(call, team)}`;
   return settingsFrame(call, {
     title: team.name,
@@ -151,31 +174,6 @@ ${suspension(call, team)}`;
       { label: team.name },
     ],
   });
-}
-
-function peopleTable({ core, href }: ByOperator, rows: readonly Member[], now: number): Table<Member> {
-  return {
-    caption: "People of the team",
-    columns: [
-      {
-        label: "Person",
-        heading: true,
-        grow: true,
-        cell: (member) =>
-          anchor(
-            href(`/settings/people/${member.userId}`),
-            named(member, member.disabledAt !== null && badge("neutral", "closed")),
-          ),
-      },
-      { label: "Role", cell: (member) => roleWord(member.role) },
-      { label: "Last seen", cell: (member) => ago(lastSeenAt(core, member.userId), now, "never") },
-    ],
-    rows,
-    empty: empty({
-      title: "Nobody is in this team",
-      intro: "Invite an owner, who then connects devices and invites others.",
-    }),
-  };
 }
 
 function suspension(call: ByOperator, team: Team) {

@@ -7,7 +7,7 @@ import { anchor, empty, section } from "../../ui/parts.ts";
 import { time } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { list, PREVIOUS_NEXT } from "../shared/list.ts";
+import { list, pagesAfter } from "../shared/list.ts";
 import { readParams } from "../shared/params.ts";
 import { PARAMS, settingsFrame } from "./parts.ts";
 import { PATH, PLAN, state, teamDetailPages } from "./team.ts";
@@ -49,7 +49,7 @@ function teamsPage(call: ByOperator, error?: FormError) {
       rows,
       empty: empty({ title: "No such team", intro: "Search for part of a name, or make a team below." }),
     },
-    pages: { labels: PREVIOUS_NEXT, first: after !== "", older: { after: next } },
+    pages: pagesAfter(after, next),
   })}
 ${section({
   title: "Make a team",

@@ -1,6 +1,7 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
+import { actorOf, type Origin } from "../../../../identity/web-sessions/web-sessions.ts";
 import type { Actor } from "../../../../platform/audit/audit.ts";
 import type { PageCall, TeamSeat } from "../../../../platform/http/page.ts";
+import { readUserAgent } from "../../../../redact/redact.ts";
 
 /** Who opens a page. */
 
@@ -14,3 +15,9 @@ export const isAdmin = ({ session }: PageCall<"member" | "admin">): boolean => m
 
 /** Who does what a form asks for, as the audit keeps it. */
 export const by = ({ session, ip }: Person): Actor => actorOf(session, ip());
+
+/** Where a sign-in comes from, as it is stored. */
+export const originOf = (call: PageCall<"anyone">): Origin => ({
+  ip: call.ip(),
+  userAgent: readUserAgent(call.userAgent),
+});

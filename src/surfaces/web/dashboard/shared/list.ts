@@ -46,6 +46,13 @@ export interface Pages extends Omit<Pager, "newer" | "older" | "first"> {
   readonly first?: boolean;
 }
 
+/** For lists that are read one way. @param after what the address names @param next what the next page goes on after */
+export const pagesAfter = (after: string, next: string | undefined): Pages => ({
+  labels: PREVIOUS_NEXT,
+  first: after !== "",
+  older: { after: next },
+});
+
 /** A list where it stands among other parts of a page. */
 export function list<Row>(call: Pick<PageCall, "href">, shown: List<Row>): Html {
   const { path, kept = {}, hash = "", id, label = "", folded } = shown;

@@ -15,7 +15,6 @@ import { actorOf, switchTeam } from "../../../../identity/web-sessions/web-sessi
 import { type Html, html } from "../../../../kit/html.ts";
 import { conflict, fail, gone, invalid } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { readUserAgent } from "../../../../redact/redact.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { form } from "../../ui/form.ts";
 import {
@@ -29,6 +28,7 @@ import {
 } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
+import { originOf } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
@@ -49,8 +49,6 @@ const INVITED_AS: Readonly<Record<Role, string>> = {
   viewer: "a viewer",
   own_only: "somebody who sees their own record only",
 };
-
-const originOf = (call: Anyone) => ({ ip: call.ip(), userAgent: readUserAgent(call.userAgent) });
 
 const TOKEN = { kind: "hidden" } as const;
 

@@ -12,11 +12,11 @@ import {
   page,
   redirect,
 } from "../../../../platform/http/page.ts";
-import { readUserAgent } from "../../../../redact/redact.ts";
 import { button } from "../../ui/button.ts";
 import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
+import { originOf } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 import { readNext } from "./sso.ts";
@@ -100,7 +100,7 @@ async function answer(call: Anyone, code: string): Promise<PageReply> {
             signature: sent.signature,
           },
         };
-  const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
+  const origin = originOf(call);
   const pending = keptOnTheWay(call, "pending");
   const session = await continueSignIn(call.core, pending, given, partyOf(call), origin, call.session?.sessionId);
   return { ...redirect(nextOf(call)), session, headers: [keepOnTheWay(call, "pending", null)] };

@@ -3,11 +3,10 @@ import { signIn, signInByProxy } from "../../../../identity/sign-in/sign-in.ts";
 import { endSession, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { readUserAgent } from "../../../../redact/redact.ts";
 import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
-import { by } from "../shared/call.ts";
+import { by, originOf } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 import { goOn, secondFactorPages } from "./second-factor.ts";
@@ -41,10 +40,7 @@ const SIGNED_OUT = "/login?signed-out=1";
 async function byProxy(call: PageCall<"anyone">) {
   const { core, vouchedEmail } = call;
   if (vouchedEmail === undefined || call.query.has("signed-out")) return signInPage(call);
-  const session = await signInByProxy(core, vouchedEmail, {
-    ip: call.ip(),
-    userAgent: readUserAgent(call.userAgent),
-  });
+  const session = await signInByProxy(core, vouchedEmail, originOf(call));
   return session === undefined ? signInPage(call) : { ...redirect(nextIn(call.query)), session };
 }
 
@@ -66,7 +62,7 @@ export const signInPages = [
         call,
         SIGN_IN,
         async ({ email, password }) => {
-          const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
+          const origin = originOf(call);
           const entered = await signIn(call.core, email, password, origin, call.session?.sessionId);
           return goOn(call, entered, nextIn(call.form));
         },

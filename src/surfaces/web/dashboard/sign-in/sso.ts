@@ -25,10 +25,10 @@ import {
   page,
   redirect,
 } from "../../../../platform/http/page.ts";
-import { readUserAgent } from "../../../../redact/redact.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { plainFrame } from "../frame.ts";
+import { originOf } from "../shared/call.ts";
 
 /** The way through an issuer of single sign-on and back. */
 
@@ -98,7 +98,7 @@ async function comeBack(call: Anyone): Promise<PageReply> {
     await linkVouched(core, issuer, vouched, userId, actorOf(session, call.ip()), sessionId);
     return { ...redirect("/account", `${issuer.label} is linked.`), headers: [forget] };
   }
-  const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
+  const origin = originOf(call);
   const token = await acceptVouched(core, issuer, vouched, origin, session?.sessionId);
   return { ...redirect(attempt.next), session: token, headers: [forget] };
 }
