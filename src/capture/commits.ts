@@ -1,7 +1,8 @@
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
+import { git } from "./git.ts";
 import { quietWindows } from "./policy.ts";
 import { type LoggedCommit, MAX_COMMITS, reflog } from "./reflog.ts";
-import { git, repositoryFor } from "./repository.ts";
+import { repositoryFor } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";

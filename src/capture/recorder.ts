@@ -8,9 +8,10 @@ import type {
 import { readInstant } from "../formats/values.ts";
 import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
+import { branchNow } from "./git.ts";
 import { homePathsOf, pathIn } from "./paths.ts";
 import { type QuietWindow, quietWindows } from "./policy.ts";
-import { branchNow, goOver, otherTreeOf, repositoryByEdit, repositoryFor } from "./repository.ts";
+import { goOver, otherTreeOf, repositoryByEdit, repositoryFor } from "./repository.ts";
 import {
   addCommit,
   addFile,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../kit/clock.ts";
-import { branchInHead, endOfFile, git, gitDirectory, IN_TABLES } from "./repository.ts";
+import { branchInHead, endOfFile, git, gitDirectory, IN_TABLES } from "./git.ts";
 
 const MAX_LOG_BYTES = 256 * 1024;
 /** About as many lines as MAX_LOG_BYTES hold. */

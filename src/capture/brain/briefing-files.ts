@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomically } from "../../kit/files.ts";
+import { commonDirectory } from "../git.ts";
 import type { Places } from "../home.ts";
-import { commonDirectory } from "../repository.ts";
 
 /*
  * Briefings as hooks print them. Below the folder of each agent the path of the work tree is repeated, with the file inside: so a shell

@@ -14,7 +14,8 @@ import { join } from "node:path";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { RULES_VERSION, redactText } from "../../redact/redact.ts";
-import { commonDirectory, git, isStill } from "../repository.ts";
+import { commonDirectory, git } from "../git.ts";
+import { isStill } from "../repository.ts";
 import { byRank } from "./rank.ts";
 
 /** A markdown file of a brain, as it lies in a work tree. */

@@ -2,8 +2,8 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { asObject, asText, parseJson } from "../../formats/values.ts";
 import { AGENT_FOLDERS } from "../agent-folders.ts";
+import { endOfFile } from "../git.ts";
 import type { Machine } from "../home.ts";
-import { endOfFile } from "../repository.ts";
 import { type Sign, signOfDatabase, signOfFile } from "./signs.ts";
 
 /** A transcript on this machine. */
