@@ -16,7 +16,7 @@ const REQUEST_MS = 30_000;
  * close.
  */
 const KEEP_ALIVE_MS = 125_000;
-/** A socket on which nothing moves for so long during a request, in either direction, is given up. */
+/** A socket on which nothing moves for so long during a request, in either direction, is given up, unless it is we who take long. */
 const STALLED_MS = 30_000;
 const SWEEP_MS = 5_000;
 /** How long requests in flight may take once the server is told to stop. */
@@ -68,7 +68,11 @@ export async function listen(app: Application, options: ListenOptions): Promise<
   server.timeout = STALLED_MS;
   server.on("connection", (socket) => socket.setTimeout(HEADERS_MS));
   const stopSweeping = sweepDeaf(server);
-  server.on("timeout", (socket) => socket.destroy());
+  server.on("timeout", (socket: HttpSocket & Socket) => {
+    // Work has bounds of its own. Whoever lost the connection would only send the same again.
+    if (isOwed(socket)) socket.setTimeout(STALLED_MS);
+    else socket.destroy();
+  });
   server.on("clientError", (error, socket) => refuseAfterReplies(error, socket));
   server.on("checkContinue", (request, reply) => {
     inviteBody(request, reply);
@@ -217,6 +221,9 @@ type HttpSocket = Duplex & {
   readonly _httpMessage?: ServerResponse | null;
   readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
 };
+
+/** Whether a request has arrived whole, and its reply has not begun. */
+const isOwed = ({ _httpMessage: reply }: HttpSocket): boolean => reply?.req.complete === true && !reply.headersSent;
 
 /** Answers what the parser refused, after the replies to earlier requests on the same socket: replies keep their order. */
 function refuseAfterReplies(error: NodeJS.ErrnoException, socket: HttpSocket): void {
