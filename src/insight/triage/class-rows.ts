@@ -115,7 +115,7 @@ export const classRows = statements((db) => ({
        FROM (
          SELECT class AS fingerprint, title, repo_key AS repoKey, occurrences, newest_id AS newestId, last_seen AS lastSeen,
            owner_id AS ownerId, state = 'again' AND last_seen >= @since AS cameAgain
-         FROM (${STANDING}) WHERE state = 'open' OR (state = 'again' AND (last_seen >= @since OR open > 0))
+         FROM (${STANDING}) WHERE state IN ('open', 'again')
        )
      ) WHERE rank <= @most ORDER BY rank`,
   ),

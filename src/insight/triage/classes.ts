@@ -132,7 +132,7 @@ const newestFirst = (a: PressingRow, b: PressingRow): number =>
   a.lastSeen < b.lastSeen || (a.lastSeen === b.lastSeen && a.fingerprint < b.fingerprint) ? 1 : -1;
 
 /**
- * The errors that came again since a day, and the others that are open: an entry says so, or somebody did. Of errors files alone.
+ * The errors that came again since a day, and the others that are open or came again before. Of errors files alone.
  * @param since YYYY-MM-DD
  * @param most of each
  */

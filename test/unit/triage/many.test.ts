@@ -99,6 +99,10 @@ it("gives the same counts and lists in slices as at once", async () => {
   const lasts = again.map((one) => newest(one[1])).sort();
   expect(cameAgain.rows.map(({ lastSeen }) => lastSeen)).toEqual(lasts.slice(-5).reverse());
   expect(open.rows).toHaveLength(5);
+  const listedOpen = await countClasses(core, teamId, { kind: "error" });
+  expect(cameAgain.count + open.count, "as the list of errors has them").toBe(
+    listedOpen.classes.open + listedOpen.classes.again,
+  );
   const byRepo = await openErrors.byRepo(core, teamId);
   for (const repoKey of Object.keys(HELD)) {
     const pressing = classes.filter((one) => ["open", "again"].includes(stateOf(one)));
