@@ -91,7 +91,10 @@ it("leaves an event with who, from where and what, before the copy goes out", as
     expect(events().at(-1)).toMatchObject({ detail: { repo: "(none)" } });
   }
   const { text } = await t.get("/audit", { headers });
-  for (const words of ["downloaded the brain file <strong><bdi>docs/errors.md</bdi></strong>", "exported what was spent"])
+  for (const words of [
+    "downloaded the brain file <strong><bdi>docs/errors.md</bdi></strong>",
+    "exported what was spent",
+  ])
     expect(text).toContain(words);
 });
 

@@ -171,8 +171,6 @@ it("signs in with a passkey of this site, and with no other answer", async () =>
   await own.page.getByText("This passkey was not taken").first().waitFor();
   expect(sessions(site)).toBe(3);
   expect(site.t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'factor.refused'")).toEqual([{ n: 1 }]);
-  // With it goes the authenticator, which the page would keep.
-  await devtools.detach();
 });
 
 it("leads a person without one to set one up where the team demands it, and lets an operator reset a lost one", async () => {

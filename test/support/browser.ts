@@ -142,7 +142,9 @@ async function openAt(
 ): Promise<Visit> {
   const context = await contextFor(javaScript, scale);
   if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
-  const page = context.pages()[0] ?? (await context.newPage());
+  const [before] = context.pages();
+  const page = await context.newPage();
+  await before?.close();
   readWhatArrived(page);
   let arrived: Response | undefined;
   page.on("response", (response) => {
@@ -175,10 +177,10 @@ async function openAt(
   };
 }
 
-/** Contexts that visits have left, by what they were made for: in a new one, and in a new page, everything is read and compiled anew. */
+/** Contexts that visits have left, by what they were made for: in a new context a process of its own reads and compiles everything anew. */
 const left = new Map<string, BrowserContext[]>();
 
-/** A context that knows nothing of earlier visits, and is left to later ones with its page when the test ends. */
+/** A context that knows nothing of earlier visits, and is left to later ones when the test ends. */
 async function contextFor(javaScript: boolean, scale: number): Promise<BrowserContext> {
   const kind = `${javaScript} ${scale}`;
   const context = left.get(kind)?.pop() ?? (await newContext(javaScript, scale));
@@ -187,13 +189,9 @@ async function contextFor(javaScript: boolean, scale: number): Promise<BrowserCo
     // The process goes with its last page.
     if (!first) return context.close();
     for (const page of others) await page.close();
-    first.removeAllListeners();
-    await first.unrouteAll();
     // A later server on the same port might find what its pages kept; an error's page keeps nothing and refuses.
     await first.evaluate("localStorage.clear()").catch(() => {});
     await first.goto("about:blank");
-    await first.emulateMedia({ media: null, colorScheme: null, reducedMotion: null, forcedColors: null });
-    await first.setViewportSize(WIDE);
     await context.clearCookies();
     await context.clearPermissions();
     await context.setExtraHTTPHeaders({});
