@@ -50,16 +50,17 @@ export async function leaveKnown(exchange: Exchange): Promise<boolean> {
   const waiting = rows.unsentSessions.all(Number(since));
   for (let at = 0; at < waiting.length; at += MAX_IDS) {
     const ids = encodeURIComponent(waiting.slice(at, at + MAX_IDS).join(","));
-    const answer = await exchange.request(`${PATH}?ids=${ids}`, {}, "traces");
+    const answer = await exchange.request(`${PATH}?ids=${ids}${since ? "&own=true" : ""}`, {}, "traces");
     if (answer.kind !== "ok") return answer.kind === "refused" && exchange.stopped === undefined;
     const { sessions } = answer.body;
     const known = asObjects(sessions);
-    if (known.length > 0) capture.transact(() => leave(capture, rows, known));
+    if (known.length > 0) capture.transact(() => leave(capture, rows, known, since || FOR_EVER));
   }
   return true;
 }
 
-function leave({ rows }: Capture, own: KnownRows, known: readonly Fields[]): void {
+/** @param most what came later was never sent: this machine knows all that it sent since then */
+function leave({ rows }: Capture, own: KnownRows, known: readonly Fields[], most: number): void {
   const until: Record<string, number> = {};
   for (const there of known) {
     const row = rows.session.get(asText(there.id) ?? "");
@@ -71,7 +72,7 @@ function leave({ rows }: Capture, own: KnownRows, known: readonly Fields[]): voi
       (own.countSpans.get(row.id) ?? 0) <= asCount(there.spans) &&
       commits.length <= asCount(there.commits);
     if (isWhole) own.leaveSession.run(row.id);
-    until[row.id] = isWhole ? FOR_EVER : endedAt;
+    until[row.id] = Math.min(isWhole ? FOR_EVER : endedAt, most);
   }
   own.dropEntries.run(JSON.stringify(until));
   for (const { repo, acknowledged, attempted } of rows.streams.all()) {

@@ -22,7 +22,7 @@ const knownTo = async (t: TestInstance, { token }: TestDevice, ...ids: string[])
   (await t.call("GET", `${PATH}?ids=${ids.join()}`, { token })).body.sessions;
 const s = (id: string) => ({ id, endedAt: "2026-11-21T07:30:00.000Z", spans: 2, commits: 1 });
 
-it("names the sessions that the device itself or disconnected ones of the team sent, and no others", async () => {
+it("names the sessions that disconnected devices of the team sent, the device's own where it asks for them, and no others", async () => {
   const t = await startInstance();
   const old = await t.device();
   const other = await t.device();
@@ -32,7 +32,9 @@ it("names the sessions that the device itself or disconnected ones of the team s
   const before = t.count("deliveries");
   const now = await t.device(old.team);
   expect(await knownTo(t, now, "s1")).toEqual([]);
-  expect(await knownTo(t, old, "s1", "s3")).toEqual([s("s1")]);
+  expect(await knownTo(t, old, "s1", "s3")).toEqual([]);
+  const { body } = await t.call("GET", `${PATH}?ids=s1,s3&own=true`, { token: old.token });
+  expect(body.sessions).toEqual([s("s1")]);
   for (const { deviceId } of [old, other]) await revokeDevice(t.instance.core, deviceId, COMMAND_LINE);
   expect(await knownTo(t, now, "s1", "s1", "s3", "s4")).toEqual([s("s1")]);
   // A disconnected device's session is still named when another machine goes on with it, to that machine and to others.

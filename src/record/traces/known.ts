@@ -17,15 +17,15 @@ const Known = v.object({
 });
 
 /**
- * Says how much of some sessions came from the device itself, or from devices whose binding has ended: a machine that forgot what it sent need
- * not send that again.
+ * Says how much of some sessions came from devices whose binding has ended: a machine that is connected anew need not send that again. One
+ * whose state was put back as it was earlier asks for its own as well; any other sends again what it is not sure of.
  */
 export const known = endpoint(
   {
     id: "agentTracesKnown",
     method: "GET",
     path: "/api/agent-traces/known",
-    summary: "Ask which sessions were sent by the device itself, or by devices whose binding has ended",
+    summary: "Ask which sessions were sent by devices whose binding has ended",
     tag: "Agent traces",
     auth: device,
     query: v.object({
@@ -34,6 +34,7 @@ export const known = endpoint(
         v.check((ids) => ids.split(",").length <= MAX_IDS, `must name at most ${MAX_IDS} sessions`),
         v.description(`Of at most ${MAX_IDS} sessions, as their agent named them, with commas between.`),
       ),
+      own: v.optional(v.pipe(v.literal("true"), v.description("Those that this device sent as well."))),
     }),
     ok: v.object({
       ok: v.boolean(),
@@ -49,11 +50,11 @@ export const known = endpoint(
       ok: { ok: true, sessions: [{ id: "s-1", endedAt: "2026-11-20T14:00:05.000Z", spans: 12, commits: 1 }] },
     },
   },
-  async ({ core, principal, query: { ids } }) => {
+  async ({ core, principal, query: { ids, own } }) => {
     const letOthersIn = cooperative(core.clock);
     const sessions: v.InferOutput<typeof Known>[] = [];
     for (const id of new Set(ids.split(","))) {
-      const one = knownAs(core, principal, id);
+      const one = knownAs(core, principal, id, own !== undefined);
       const size = one && twinRows(core.store).sizeOf.get(one.id);
       if (one && size) sessions.push({ id, endedAt: instantOrNull(one.endedAt), ...size });
       await letOthersIn();
@@ -62,13 +63,18 @@ export const known = endpoint(
   },
 );
 
-/** The latest telling of a session by the device itself, or by one that can send no more of it. */
-function knownAs(core: Core, { teamId, deviceId }: DevicePrincipal, externalId: string): KnownRow | undefined {
+/** The latest telling of a session by a device that can send no more of it, or by the device itself if that counts. */
+function knownAs(
+  core: Core,
+  { teamId, deviceId }: DevicePrincipal,
+  externalId: string,
+  isOwnKnown: boolean,
+): KnownRow | undefined {
   const person = findDeviceOf(core, teamId, deviceId)?.person?.id;
   return twinRows(core.store)
     .known.all(teamId, externalId)
     .find((one) => {
-      if (one.deviceId === deviceId) return true;
+      if (one.deviceId === deviceId) return isOwnKnown;
       const before = findDeviceOf(core, teamId, one.deviceId);
       if (before === undefined || before.status === "active") return false;
       return person === undefined || before.person === null || before.person.id === person;
