@@ -74,7 +74,7 @@ async function told(
   };
   const who = "([\\w.@-]+)";
   return {
-    policies: await read("/policy", new RegExp(`timeline-head"><strong>${who}`, "g")),
+    policies: await read("/policy", new RegExp(`timeline-head"><strong><bdi>${who}`, "g")),
     inForce: await read("/policy", new RegExp(`Put in force by ${who},`, "g")),
     codes: await read("/devices", new RegExp(`the code that ${who} made`, "g")),
     invitations: await read("/people", new RegExp(`${who}<br><small><time`, "g")),
@@ -106,7 +106,7 @@ it("shows in the audit and on licences who has another address now", async () =>
   ]);
   expect(rows(`${FORMER}<br><small>now ${FORMER}`)).toBe(0);
   // The person whose membership the event is about.
-  expect(text).toContain(`<strong>${FORMER}</strong> (now lilac@acme.example)`);
+  expect(text).toContain(`<strong><bdi>${FORMER}</bdi></strong> (now lilac@acme.example)`);
   const license = await ask(t, "GET", "/license", { as: viewer });
   expect([license.text.includes(`>${FORMER}<`), license.text.includes(LATER)]).toEqual([true, false]);
 });
