@@ -1,16 +1,26 @@
 import { attributes, type Html, html } from "../../../../kit/html.ts";
 import { short } from "../shared/text.ts";
 
-/** What a browser says of itself, for people: most also name those that they are to be taken for, so the first that is there counts. */
+/* What a browser says of itself, for people: most also name those that they are to be taken for, so the first that is there counts. */
 
 const BROWSERS = {
-  ...{ Edg: "Edge", OPR: "Opera", Firefox: "Firefox", FxiOS: "Firefox" },
-  ...{ CriOS: "Chrome", Chrome: "Chrome", Safari: "Safari" },
+  Edg: "Edge",
+  OPR: "Opera",
+  Firefox: "Firefox",
+  FxiOS: "Firefox",
+  CriOS: "Chrome",
+  Chrome: "Chrome",
+  Safari: "Safari",
 };
 
 const SYSTEMS = {
-  ...{ "Windows NT": "Windows", Android: "Android", iPhone: "iOS", iPad: "iOS" },
-  ...{ "Mac OS X": "macOS", CrOS: "ChromeOS", Linux: "Linux" },
+  "Windows NT": "Windows",
+  Android: "Android",
+  iPhone: "iOS",
+  iPad: "iOS",
+  "Mac OS X": "macOS",
+  CrOS: "ChromeOS",
+  Linux: "Linux",
 };
 
 const MAX_CHARS = 60;
