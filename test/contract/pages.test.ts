@@ -170,7 +170,7 @@ it("shows nothing of another team, whatever a request names", async () => {
           true,
           false,
         ]);
-        // Leaves are numbered over all teams, so one of these is an event of the visitor's own team. The first is everybody's.
+        // Leaves are numbered over all teams, so one of these is an event of the visitor's own team. The first is the log's own.
         const isOwn =
           one.spec.id === "evidenceEventProof" &&
           (handle === "1" ||

@@ -60,7 +60,7 @@ it("answers for a page of another team's thing as for one that nobody has", asyn
   const pages = guarded.filter(({ spec }) => spec.method === "GET" && spec.path.includes(":"));
   for (const one of pages.filter(({ spec }) => spec.access !== "operator"))
     for (const handle of theirs) {
-      // The log begins with a leaf of its own, which is proved to everybody.
+      // Of this log the first leaf is its own, which is proved to everybody.
       if (one.spec.id === "evidenceEventProof" && handle === "1") continue;
       const [found, missing] = [
         await ask(t, "GET", pathOf(one, handle), { as }),
