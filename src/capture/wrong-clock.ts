@@ -3,7 +3,7 @@ import { type Capture, FORGOTTEN, readSetting, SINCE, writeSetting } from "./sta
 
 /** A clock that was set is looked at for so long before anything is forgotten by it. */
 const PROVEN_MS = 60 * MINUTE_MS;
-/** What is kept for the shortest time is kept for so long: a pause between two passes that is shorter costs nothing. */
+/** What is kept for the shortest time is kept for so long. */
 const KEEP_MS = 7 * DAY_MS;
 /** A setting: when the clock was found to have been set, in milliseconds since the epoch by that clock. */
 const SET_AT = "clockSetAt";
@@ -52,9 +52,6 @@ export function readableSince(capture: Capture): Readable | undefined {
   return { since: from, isBehind: true };
 }
 
-/** What is written while a pass goes on. */
-const AHEAD_MS = MINUTE_MS;
-
-/** Whether an instant is one of those. @param now what the clock says */
+/** Whether an instant is one of those. @param now what the clock says; a minute more may be written meanwhile */
 export const isReadable = ({ since, isBehind }: Readable, at: number, now: number): boolean =>
-  at >= since && !(isBehind && at > now + AHEAD_MS);
+  at >= since && !(isBehind && at > now + MINUTE_MS);

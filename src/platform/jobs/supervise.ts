@@ -40,7 +40,6 @@ export function supervise(core: Core, job: Job): () => Promise<void> {
   let timer: NodeJS.Timeout;
   let running = Promise.resolve();
   const attempt = async () => {
-    // Whatever the job: the sooner a clock that was set is reported, the better.
     const clock = lookAtClock(core);
     if (job.needsClock && clock === "set") return;
     const before = job.progress?.(core);

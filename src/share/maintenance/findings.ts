@@ -38,7 +38,7 @@ export function examineSchema({ store }: Core): Finding {
   return { check, status: "warning", detail };
 }
 
-/** A clock that is wrong dates what comes, and by one that is ahead for long, retention removes what it should not. */
+/** A wrong clock dates what comes, and removes what it should not. */
 export function examineClock(core: Core): Finding {
   const wrong = timedWalk.fromFuture(core);
   return { check: "clock", status: wrong ? "warning" : "ok", detail: wrong ?? isoInstant(core.clock.now()) };

@@ -44,7 +44,6 @@ export const sendingJob: Job = {
     // Begins before anything is put to be sent.
     sending(core);
     await followClock(core);
-    await pullIn(core);
     await fanOut(core);
     startDue(core);
     await dropOld(core);
@@ -53,20 +52,19 @@ export const sendingJob: Job = {
 
 /** Moves what waits along with a clock that was set: nothing has waited longer for that, or is given up. */
 async function followClock(core: Core): Promise<void> {
+  const { clock, store } = core;
   const state = sending(core);
-  const offset = core.clock.now() - core.clock.monotonic();
-  const by = Math.round(offset - state.offset);
-  if (Math.abs(by) < SET_BY_MS) return;
-  Object.assign(state, { offset, since: state.since + by });
-  await core.store.write(() => rows(core.store).shift.run({ by }));
-}
-
-/** Makes due what no schedule puts off for so long: the clock ran ahead when it was, and was put right since. */
-async function pullIn(core: Core): Promise<void> {
-  const now = core.clock.now();
+  const sql = rows(store);
+  const now = clock.now();
+  const by = Math.round(now - clock.monotonic() - state.offset);
+  if (Math.abs(by) >= SET_BY_MS) {
+    state.offset += by;
+    state.since += by;
+    await store.write(() => sql.shift.run({ by }));
+  }
+  // No schedule puts anything off for so long: the clock ran ahead when it was, and was put right while no process ran.
   const after = now + MAX_WAIT_MS;
-  const sql = rows(core.store);
-  if (sql.isDueAfter.get(after) !== undefined) await core.store.write(() => sql.pullIn.run({ now, after }));
+  if (sql.isDueAfter.get(after) !== undefined) await store.write(() => sql.pullIn.run({ now, after }));
 }
 
 function startDue(core: Core): void {

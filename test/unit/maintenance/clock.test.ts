@@ -19,6 +19,9 @@ it("that is behind the newest delivery is named by the doctor, and in the log of
   t.clock.jump(-40 * DAY_MS);
   const detail = "delivery 6 came at 2026-12-31T08:00:00.000Z: the clock is behind, or was ahead then";
   expect(await finding()).toEqual({ check: "clock", status: "warning", detail });
+  // What came since says nothing: a clock that is in 1970 dates it so.
+  expect((await send(3)).status).toBe(200);
+  expect(await finding()).toEqual({ check: "clock", status: "warning", detail });
   await t.close();
   const next = await startInstance({ directory: t.directory, clock: t.clock });
   expect(next.log.join("")).toContain(`"clock_behind","cause":"${detail}"`);
