@@ -80,7 +80,7 @@ async function importAlone(
     const isForeign = !isOwn(capture, path);
     // As in a pass: what was read or paused before this instant may have been forgotten, and would be recorded again.
     const since = isForeign ? 0 : (readSetting<number>(capture, FORGOTTEN) ?? 0);
-    const recorder = new Recorder(capture, { mode: policy.captureMode, since, isBehind: false, isForeign });
+    const recorder = new Recorder(capture, { mode: policy.captureMode, since, isForeign });
     const read = await readOne(capture, recorder, room, path, agent);
     results.push({ path, recorded: recorder.recorded, ...read });
     onProgress((i + 1) / files.length);

@@ -64,7 +64,7 @@ export async function scan(
     dropNames(folder, machine.platform);
     const { agents, onProgress, mode, since, isWhole = false, maxBytes } = options;
     const sweep = new Sweep(capture, { agents, onProgress, maxOutboxBytes: maxBytes }, undefined);
-    await sweep.run({ mode, since, isBehind: false });
+    await sweep.run({ mode, since });
     for (const row of capture.rows.recentSessions.all(0)) if (row.revision > 0) take(scanned(capture, row, isWhole));
     return !sweep.isFull;
   } finally {

@@ -139,7 +139,7 @@ export class Sweep {
       const row = known.get(found.path);
       if (
         !sign ||
-        (!row && !isReadable(terms, Math.floor(sign.modified), now)) ||
+        (!row && !isReadable(terms, sign.modified, now)) ||
         (row && SIGNS.every((name) => sign[name] === row[name]))
       )
         return [];

@@ -27,7 +27,7 @@ const BEHIND_FROM = "behindFrom";
 export interface Readable {
   readonly since: number;
   /** Whether the clock is behind: what happened later by it is from before it was set back, and not meant. */
-  readonly isBehind: boolean;
+  readonly isBehind?: boolean;
 }
 
 /**
@@ -43,7 +43,7 @@ export function readableSince(capture: Capture): Readable | undefined {
   const known = readSetting<number>(capture, BEHIND_FROM);
   if (since <= now) {
     if (known !== undefined) capture.rows.dropSetting.run(BEHIND_FROM);
-    return { since, isBehind: false };
+    return { since };
   }
   if (known !== undefined && known <= now) return { since: known, isBehind: true };
   // A session of which no hook rang may have begun before this pass. A second's correction opens no more than a second.

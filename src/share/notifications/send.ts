@@ -17,9 +17,6 @@ const MAX_WAIT_MS = DAY_MS + DAY_MS / 12;
 /** For so long it is known what was sent. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** The clock was set when it differs from the monotonic one by so much more or less than before. */
-const SET_BY_MS = MINUTE_MS;
-
 /** Since when it is looked for what is due, and the clock's offset; channels that are being sent to; and when each had its turn, so that one that has much to send, or is slow, keeps no other waiting. */
 const sending = slot(({ clock }) => ({
   since: clock.now(),
@@ -57,7 +54,7 @@ async function followClock(core: Core): Promise<void> {
   const sql = rows(store);
   const now = clock.now();
   const by = Math.round(now - clock.monotonic() - state.offset);
-  if (Math.abs(by) >= SET_BY_MS) {
+  if (Math.abs(by) >= MINUTE_MS) {
     state.offset += by;
     state.since += by;
     await store.write(() => sql.shift.run({ by }));
