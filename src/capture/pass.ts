@@ -18,9 +18,10 @@ import { forgetUnknown, prune } from "./prune.ts";
 import { isDue } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, hasRings, takeRings } from "./sources/rings.ts";
-import { type Capture, FORGOTTEN, NOT_CONNECTED, readCredentials, readSetting, SINCE, writeSetting } from "./state.ts";
+import { type Capture, LAST_PASS, NOT_CONNECTED, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { IS_FULL, putOffNow } from "./status.ts";
 import { Sweep } from "./sweep.ts";
+import { isProven, readableSince } from "./wrong-clock.ts";
 
 const MAX_UNREADABLE = 20;
 export interface PassOptions {
@@ -93,29 +94,23 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if (!credentials) throw new Error(NOT_CONNECTED);
   const rang = takeRings(capture);
   holdQuiet(capture);
-  // The clock was ahead when the machine was connected. What comes from now on is to be read all the same.
-  if ((readSetting<number>(capture, SINCE) ?? 0) > capture.clock.now())
-    writeSetting(capture, SINCE, capture.clock.now());
+  const mayForget = isProven(capture, readSetting<number>(capture, LAST_PASS));
   const exchange = new Exchange(capture, credentials, options.force);
   const mayAsk = !isRejected(capture) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);
   if (await follow(exchange)) await askPolicy(exchange);
   const policy = knownPolicy(capture);
-  const since = readSetting<number>(capture, SINCE);
-  const quiet = whyQuiet(capture, since, policy);
+  const readable = readableSince(capture);
+  const quiet = whyQuiet(capture, readable, policy);
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
   if (policy && quiet !== undefined) {
     const windows = quietWindows(capture);
     dropHeard(capture, (at) => windows.some(({ since, until }) => at >= since && at < until));
   }
-  if (policy && since !== undefined && quiet === undefined) {
+  if (policy && readable && quiet === undefined) {
     forgetUnknown(capture);
-    await sweep.run({
-      mode: policy.captureMode,
-      // What was read before this instant may have been forgotten, and would be recorded again.
-      since: Math.max(since, readSetting<number>(capture, FORGOTTEN) ?? 0),
-    });
+    await sweep.run({ mode: policy.captureMode, ...readable });
     findCommits(capture);
   }
   if (sending) await talk(exchange);
@@ -124,9 +119,9 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const unread = quiet ?? (sweep.isFull ? "outbox-full" : undefined);
   endKnown(exchange, unread === undefined);
   if (exchange.stopped === undefined) await rotateToken(exchange);
-  if (isDue(capture, "prune", DAY_MS)) prune(capture);
+  if (mayForget && isDue(capture, "prune", DAY_MS)) prune(capture);
   capture.transact(() => {
-    writeSetting(capture, "lastPass", capture.clock.now());
+    writeSetting(capture, LAST_PASS, capture.clock.now());
     writeSetting(capture, "unreadable", sweep.unreadable.slice(0, MAX_UNREADABLE));
     writeSetting(capture, IS_FULL, sweep.isFull);
   });
@@ -142,7 +137,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   };
 }
 
-function whyQuiet(capture: Capture, since: number | undefined, policy: KnownPolicy | undefined): PassResult["quiet"] {
+function whyQuiet(capture: Capture, since: unknown, policy: KnownPolicy | undefined): PassResult["quiet"] {
   if (since === undefined) return "no-since";
   return policy ? quietNow(capture)?.reason : "no-policy";
 }

@@ -27,12 +27,11 @@ import {
 import { replySpan, type Span, type SpanParts, toolCallSpan, toolResultSpan, usageSpan } from "./spans.ts";
 import type { Capture } from "./state.ts";
 import { type CaptureMode, entryText, outgoingJson, outgoingText } from "./texts.ts";
+import { isReadable, type Readable } from "./wrong-clock.ts";
 
 /** The conditions under which one pass records. */
-export interface Terms {
+export interface Terms extends Readable {
   readonly mode: CaptureMode;
-  /** Milliseconds since the epoch: what happened before is not recorded. */
-  readonly since: number;
   /** Whether the transcripts are from another machine, for which pauses of this one do not count. */
   readonly isForeign?: boolean;
 }
@@ -131,10 +130,11 @@ export class Recorder {
     const said = readInstant(at);
     const latest = said ?? fallbackAt ?? this.#capture.clock.now();
     const earliest = said ?? Math.min(latest, notBefore ?? latest);
-    const { since, isForeign = false } = this.#terms;
+    const { isForeign = false } = this.#terms;
     this.#quiet ??= isForeign ? [] : quietWindows(this.#capture);
     const quiet = this.#quiet;
-    return (isGrowth || latest >= since) && !quiet.some((window) => latest >= window.since && earliest < window.until);
+    const isTimely = isGrowth || isReadable(this.#terms, latest, this.#capture.clock.now());
+    return isTimely && !quiet.some((window) => latest >= window.since && earliest < window.until);
   }
 
   #isNew(name: string): boolean {

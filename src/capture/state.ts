@@ -161,6 +161,9 @@ export const SINCE = "since";
 /** A setting: what was read or paused before this instant may have been forgotten; in milliseconds since the epoch. */
 export const FORGOTTEN = "forgotten";
 
+/** A setting: when the last pass ended, in milliseconds since the epoch. */
+export const LAST_PASS = "lastPass";
+
 /** A setting of one value, as JSON. */
 export function readSetting<T>({ rows }: Capture, name: string): T | undefined {
   const text = rows.setting.get(name);

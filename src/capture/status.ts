@@ -4,7 +4,7 @@ import { lastMove, type Move } from "./moved.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
 import { SERVER_WAS_RESTORED } from "./restored-server.ts";
 import { IS_COPIED, STATE_WAS_OLDER } from "./send-telemetry.ts";
-import { type Capture, readCredentials, readSetting, SINCE } from "./state.ts";
+import { type Capture, LAST_PASS, readCredentials, readSetting, SINCE } from "./state.ts";
 import { outboxBytes } from "./sweep.ts";
 
 /** What is true of the capture client now. Instants are milliseconds since the epoch. */
@@ -68,7 +68,7 @@ export function readStatus(capture: Capture): Status {
     unknown: rows.unknown.all(),
     unreadable: readSetting(capture, "unreadable") ?? [],
     ignoredBrains: ignoredBrains(capture),
-    lastPass: readSetting<number>(capture, "lastPass") ?? null,
+    lastPass: readSetting<number>(capture, LAST_PASS) ?? null,
     lastContact: readSetting<number>(capture, "lastContact") ?? null,
     trouble: troubleOf(capture, credentials !== undefined),
     serverWasRestored: readSetting<number>(capture, SERVER_WAS_RESTORED) ?? null,

@@ -12,6 +12,7 @@ import { dropHeard, readRings } from "./sources/rings.ts";
 import { orderOf, SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
+import { isReadable } from "./wrong-clock.ts";
 
 /** Bytes that may wait to be sent. Above this nothing more is read until the server has taken some of it. */
 const MAX_OUTBOX_BYTES = 512 * 1024 * 1024;
@@ -127,15 +128,20 @@ export class Sweep {
   }
 
   /** A store's transcripts in which something may be new. */
-  #changedIn(store: TranscriptStore, { since }: Terms): Changed[] {
+  #changedIn(store: TranscriptStore, terms: Terms): Changed[] {
     const format = AGENTS.find(({ agent }) => agent === store.agent);
     if (!format) return [];
     const known = new Map(this.#capture.rows.sourcesOf.all(store.agent).map((row) => [row.path, row]));
+    const now = this.#capture.clock.now();
     const onUnreadable = (folder: string, error: unknown) => this.#cannotRead(folder, error);
     return store.list(store.root(this.#capture.machine), onUnreadable).flatMap((found) => {
       const sign = store.signOf(found.path);
       const row = known.get(found.path);
-      if (!sign || (!row && sign.modified < since) || (row && SIGNS.every((name) => sign[name] === row[name])))
+      if (
+        !sign ||
+        (!row && !isReadable(terms, sign.modified, now)) ||
+        (row && SIGNS.every((name) => sign[name] === row[name]))
+      )
         return [];
       const isDatabase = store.isDatabase ?? false;
       const bytes = Math.max(0, sign.size - (row && !isDatabase && sign.size >= row.offset ? row.offset : 0));

@@ -154,6 +154,12 @@ export const rows = statements((db, has) => {
     ),
     // By the primary key, from its end.
     last: db.prepare<[], number | null>("SELECT max(id) FROM deliveries").pluck(),
+    // Both of the row with the maximum; null where there is none.
+    latest: db
+      .prepare<[], [id: number, receivedAt: number]>(
+        "SELECT id, max(received_at) FROM (SELECT id, received_at FROM deliveries ORDER BY id DESC LIMIT 100)",
+      )
+      .raw(),
     // All by the primary key.
     delivery: db.prepare<[number], DeliveryFacts>(`SELECT ${FACTS} FROM deliveries WHERE id = ?`),
     after: db.prepare<[number, number], DeliveryFacts>(

@@ -1,5 +1,5 @@
 import type { Core } from "../core.ts";
-import { HOUR_MS } from "../kit/clock.ts";
+import { HOUR_MS, isoInstant } from "../kit/clock.ts";
 import { firstWhere } from "../kit/first-where.ts";
 import type { Towards } from "../kit/page.ts";
 import { cooperative } from "../kit/yield.ts";
@@ -88,5 +88,12 @@ async function lastUpTo(core: Core, teamId: string, until: number): Promise<numb
   }
 }
 
+/** What is wrong where one of the last deliveries came later than it is now by the clock; undefined where none did. */
+function fromFuture({ store, clock }: Core): string | undefined {
+  const [id, receivedAt = 0] = rows(store).latest.get() ?? [];
+  if (receivedAt <= clock.now() + CLOCK_SLACK_MS) return undefined;
+  return `delivery ${id} came at ${isoInstant(receivedAt)}: the clock is behind, or was ahead then`;
+}
+
 /** Walks over a team's deliveries of a span of time. They are numbered in the order of commit, which a wrong clock does not follow. */
-export const timedWalk = { start, isPast, lastUpTo };
+export const timedWalk = { start, isPast, lastUpTo, fromFuture };

@@ -277,8 +277,55 @@ describe("a message that is not accepted", () => {
     const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
     await expect.poll(() => message()?.outcome).toMatch("500");
     t.clock.jump(-30 * DAY_MS);
+    await expect.poll(message).toMatchObject({ state: "waiting", dueAt: t.clock.now() + 5 * SECOND_MS });
+    t.clock.advance(5 * SECOND_MS);
     await expect.poll(message).toMatchObject({ state: "delivered", tries: 2 });
     expect(receiver.received).toHaveLength(2);
+  });
+
+  it("is tried again soon by a server that is started once a clock that ran ahead is put right", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(receiver.received.length < 2 ? 500 : 200).end();
+    const clock = new TestClock();
+    clock.jump(30 * DAY_MS);
+    const t = await startSending([receiver], { clock });
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    await expect.poll(() => messagesOf(t.instance.core, channel.id, 1)[0]?.outcome).toMatch("500");
+    await t.close();
+    clock.jump(-30 * DAY_MS);
+    const next = await startSending([receiver], { clock, directory: t.directory });
+    await expect
+      .poll(() => messagesOf(next.instance.core, channel.id, 1)[0])
+      .toMatchObject({ state: "delivered", tries: 2 });
+  });
+
+  it("is neither given up nor forgotten by a clock that is a year ahead for a moment", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(500).end();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
+    await expect.poll(() => message()?.outcome).toMatch("500");
+    const before = message();
+    t.clock.advance(4 * SECOND_MS);
+    t.clock.jump(365 * DAY_MS);
+    await expect.poll(message).toEqual({
+      ...before,
+      firstAt: (before?.firstAt ?? 0) + 365 * DAY_MS,
+      dueAt: (before?.dueAt ?? 0) + 365 * DAY_MS,
+    });
+    receiver.answer = (_, response) => response.writeHead(200).end();
+    t.clock.jump(-365 * DAY_MS);
+    await expect.poll(message).toEqual(before);
+    t.clock.advance(SECOND_MS);
+    await expect.poll(message).toMatchObject({ state: "delivered", tries: 2 });
+    expect(t.count("notices")).toBe(1);
   });
 
   it("is deleted after its month, also by a server whose clock once ran a year ahead", async () => {

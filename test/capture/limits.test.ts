@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { readStatus, runPass } from "../../src/capture/capture.ts";
+import { readReceipts, readStatus, runPass } from "../../src/capture/capture.ts";
 import { hasRings } from "../../src/capture/sources/rings.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent } from "../support/capture.ts";
@@ -122,7 +122,7 @@ it("room that was taken once is given back when what was sent is forgotten", asy
     return statSync(a.capture.places.database).size;
   };
   expect(bytes()).toBeGreaterThan(16_000_000);
-  a.advance(8 * DAY_MS);
+  await a.sleep(8 * DAY_MS);
   await a.pass();
   expect(bytes()).toBeLessThan(12_000_000);
   a.work("s2", 1);
@@ -140,7 +140,7 @@ it("the newest hundred that the server refused for good are kept, for four month
   await a.pass();
   const kept = () => a.capture.db.prepare("SELECT body FROM rejected ORDER BY id").pluck().all() as string[];
   expect([kept().length, JSON.parse(kept().at(-1) ?? "").id]).toEqual([100, "s204"]);
-  a.advance(121 * DAY_MS);
+  await a.sleep(121 * DAY_MS);
   await a.pass();
   expect([kept(), readStatus(a.capture).rejected]).toEqual([[], 0]);
 });
@@ -154,7 +154,7 @@ it("what was read four months ago is forgotten, however much was read in a day",
   );
   const left = () => db.prepare("SELECT count(*) FROM seen").pluck().get();
   read.run(clock.now());
-  a.advance(121 * DAY_MS);
+  await a.sleep(121 * DAY_MS);
   await a.pass();
   expect(left()).toBe(10_000);
   await a.pass();
@@ -203,6 +203,57 @@ describe("a clock", () => {
     a.server.clock.jump(MINUTE_MS);
     a.work("s1", 2);
     expect(await a.pass()).toMatchObject({ recorded: 12 });
+    expectAgreement(a);
+  });
+
+  it("that is in 1970 for a while reads nothing from before the instant that was agreed to, and what happens then", async () => {
+    const a = await startAgent({ since: DAY_MS });
+    const { clock } = a.server;
+    clock.jump(-100 * DAY_MS);
+    a.work("old", 2);
+    clock.jump(100 * DAY_MS);
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+    const now = clock.now();
+    clock.jump(MINUTE_MS - now);
+    a.work("s1", 1);
+    clock.jump(10 * MINUTE_MS);
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    // None of what began meanwhile is left out, however long that lasts.
+    a.work("s2", 1);
+    clock.jump(5 * DAY_MS);
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    clock.jump(now - clock.now());
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
+    a.work("s3", 1);
+    expect(await a.pass()).toMatchObject({ recorded: 6 });
+    expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s1", "s2", "s3"]);
+    expectAgreement(a);
+  });
+
+  it("that goes ahead in steps of years and comes back goes on reading, and forgot nothing", async () => {
+    const a = await startAgent();
+    const { clock } = a.server;
+    let receipts = 0;
+    a.server.between = async (path, answer) => {
+      const reply = await answer();
+      const headers = new Headers(reply.headers);
+      if (path.endsWith("/ingest")) headers.set("reckon-receipt", `signed-${++receipts}`);
+      return new Response(reply.status === 304 ? null : reply.body, { status: reply.status, headers });
+    };
+    const now = clock.now();
+    for (const [i, years] of [0, 2, 64].entries()) {
+      clock.jump(now + years * 365 * DAY_MS - clock.now());
+      a.work(`s${i}`, 1);
+      a.advance(MINUTE_MS);
+      expect(await a.pass()).toMatchObject({ recorded: 6 });
+    }
+    clock.jump(now + 10 * MINUTE_MS - clock.now());
+    for (const session of ["s3", "s4"]) {
+      a.advance(2 * 60 * MINUTE_MS);
+      a.work(session, 1);
+      expect(await a.pass()).toMatchObject({ recorded: 6 });
+    }
+    expect(readReceipts(a.capture)).toHaveLength(receipts);
     expectAgreement(a);
   });
 
@@ -295,7 +346,7 @@ describe("a clock", () => {
     a.advance(MINUTE_MS);
     await a.pass();
     for (let i = 0; i < 5; i++) {
-      a.advance(40 * DAY_MS);
+      await a.sleep(40 * DAY_MS);
       a.work("s2", 1, i);
       await a.pass();
     }
@@ -405,7 +456,7 @@ it("transcripts that are gone are forgotten after four months, and not read agai
   const { atime, mtime } = statSync(path);
   rmSync(path);
   for (let i = 0; i < 3; i++) {
-    a.advance(45 * DAY_MS);
+    await a.sleep(45 * DAY_MS);
     await a.pass();
   }
   expect(readStatus(a.capture).watched).toMatchObject([{ agent: "claude-code", transcripts: 1 }]);
@@ -426,7 +477,7 @@ it("sessions whose transcripts are gone are forgotten after four months; others 
   const kept = (table: string, column: string) =>
     a.capture.db.prepare(`SELECT DISTINCT ${column} FROM ${table} ORDER BY 1`).pluck().all();
   for (const days of [40, 40, 39]) {
-    a.advance(days * DAY_MS);
+    await a.sleep(days * DAY_MS);
     await a.pass();
   }
   expect(kept("sessions", "id")).toEqual([gone, stays, "named-by-nothing"]);
@@ -453,7 +504,7 @@ it("work trees that are gone are forgotten after a month, though not by the sess
   const repos = () => a.capture.rows.roots.all().map(({ repo }) => repo);
   expect(repos()).toEqual(["github.com/acme/shop", "github.com/acme/till"]);
   rmSync(tree, { recursive: true });
-  a.advance(31 * DAY_MS);
+  await a.sleep(31 * DAY_MS);
   a.work("s1", 1, 1, "till");
   await a.pass();
   expect(repos()).toEqual(["github.com/acme/shop"]);

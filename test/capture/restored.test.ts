@@ -52,7 +52,7 @@ describe("a server that was restored from an older backup", () => {
       a.work("s1", 2);
       await a.pass();
       // What was sent first is forgotten by then.
-      a.advance(9 * DAY_MS);
+      await a.sleep(9 * DAY_MS);
       a.work("s1", 3, 2);
       await a.pass();
     });
@@ -109,7 +109,7 @@ describe("a server that was restored from an older backup", () => {
         ? new Response("{}", { status: 503, headers: { "service-api-version": "1" } })
         : answer();
     await a.pass();
-    a.advance(9 * DAY_MS);
+    await a.sleep(9 * DAY_MS);
     await a.pass();
     a.server.between = undefined;
     await a.pass();

@@ -7,7 +7,7 @@ import { bind } from "../../src/capture/bind.ts";
 import { type Capture, openCapture, type PassResult, runPass } from "../../src/capture/capture.ts";
 import { readCredentials, writeSetting } from "../../src/capture/state.ts";
 import { createFleetCodes } from "../../src/identity/devices/devices.ts";
-import { DAY_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Listener, listen } from "../../src/platform/http/listen.ts";
@@ -141,6 +141,8 @@ export interface TestAgent {
   pass(options?: Parameters<typeof runPass>[1]): Promise<PassResult>;
   /** Moves the clocks of the client and the server. */
   advance(ms: number): void;
+  /** Moves the clocks, and has the machine be up again for an hour: only then it forgets anything. */
+  sleep(ms: number): Promise<void>;
   /** Appends to a Claude Code transcript. @returns its path */
   write(name: string, ...records: readonly (object | string)[]): string;
   path(name: string): string;
@@ -190,6 +192,11 @@ export async function startAgent(options: AgentOptions = {}): Promise<TestAgent>
       return result;
     },
     advance: (ms) => clock.advance(ms),
+    async sleep(ms) {
+      clock.advance(ms);
+      await self.pass();
+      clock.advance(60 * MINUTE_MS);
+    },
     path: (name) => join(home, ".claude/projects/-home-kim-shop", `${name}.jsonl`),
     write(name, ...records) {
       const path = self.path(name);

@@ -131,6 +131,10 @@ describe("the messages of a month", () => {
       for (let n = 0; n < 2_500; n++) notify(core, { type: "rollback", teamId, path: "/telemetry", data: { n } });
     });
     await sendingJob.run(core);
+    // Not before the clock went on for an hour.
+    expect([t.count("notification_messages"), t.count("notices")]).toEqual([4_000, 2_500]);
+    t.clock.advance(HOUR_MS);
+    await sendingJob.run(core);
     expect([t.count("notification_messages"), t.count("notices")]).toEqual([0, 2_500]);
     t.clock.advance(31 * DAY_MS);
     await sendingJob.run(core);

@@ -211,7 +211,9 @@ export function getLink(core: Core, token: string, kind: LinkRow["kind"]): LinkR
   if (!link || link.kind !== kind) fail(notFound, "This link is not known. Was it copied whole?");
   if (link.usedAt !== null) fail(gone, "This link was used already; each works once.");
   if (link.revokedAt !== null) fail(gone, "This link was taken back. Ask for another.");
-  if (link.expiresAt <= core.clock.now()) fail(gone, "This link has expired. Ask for another.");
+  // One that lasts for longer than any was made by a clock that was ahead.
+  const left = link.expiresAt - core.clock.now();
+  if (left <= 0 || left > 2 * LINK_LIFETIME_MS[kind]) fail(gone, "This link has expired. Ask for another.");
   if (!isMakerEntitled(core, link))
     fail(gone, "Who made this link may no longer make it. Ask somebody else for another.");
   return link;

@@ -77,7 +77,9 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
   const session = rows(core.store).byToken.get(tokenDigest(token));
   const now = core.clock.now();
   if (!session || session.endedAt !== null) return undefined;
-  if (session.expiresAt <= now || session.lastSeenAt + SESSION_IDLE_MS <= now) return undefined;
+  // One that lasts for longer than any was begun by a clock that was ahead.
+  const left = session.expiresAt - now;
+  if (left <= 0 || left > 2 * SESSION_LIFETIME_MS || session.lastSeenAt + SESSION_IDLE_MS <= now) return undefined;
   const user = findUser(core, session.userId);
   if (user?.disabledAt !== null) return undefined;
   const teams = membershipsOf(core, user.id);

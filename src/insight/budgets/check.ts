@@ -87,4 +87,4 @@ async function wasSetSince(core: Core, { id, teamId }: BudgetRow, at: number): P
   return events.some(({ targetId }) => targetId === id);
 }
 
-export const checking: Job = { name: "budgets", everyMs: 15 * SECOND_MS, run: checkBudgets };
+export const checking: Job = { name: "budgets", everyMs: 15 * SECOND_MS, needsClock: true, run: checkBudgets };

@@ -1,7 +1,6 @@
 /**
  * The checkpointer: moves the write-ahead log into the database beside requests, gives free room back, and watches for what could harm the
- * database: its file taken away, a damaged structure (checked in another process when checking would delay the start), a clock that was
- * set.
+ * database: its file taken away, a damaged structure (checked in another process when checking would delay the start).
  * Not here: how the store does it; what an operator does (maintenance).
  */
 import { type ChildProcess, execFile } from "node:child_process";
@@ -15,14 +14,10 @@ import { room } from "../rooms/rooms.ts";
 import { CHECK_AT_START_BYTES, damageAdvice, databasePath, isReadError } from "../store/store.ts";
 import { storeMetrics } from "./store-figures.ts";
 
-/** The clock may differ from the monotonic one by this much between two looks. */
-const MAX_DRIFT_MS = 2 * SECOND_MS;
-
-/** What has been reported already, the offset of the clock from the monotonic one at the last look, and the running check of the file. */
-const known = slot(({ clock }) => ({
+/** What has been reported already, and the running check of the file. */
+const known = slot(() => ({
   overCeiling: false,
   inPlace: true,
-  clockOffset: clock.now() - clock.monotonic(),
   check: undefined as ChildProcess | undefined,
 }));
 
@@ -54,19 +49,6 @@ const space: Job = {
   run: ({ store }) => store.giveBack(20),
 };
 
-/** Reports a wall clock that was set. */
-const clockWatch: Job = {
-  name: "clock watch",
-  everyMs: 5 * SECOND_MS,
-  run(core) {
-    const state = known(core);
-    const offset = core.clock.now() - core.clock.monotonic();
-    const byMs = Math.round(offset - state.clockOffset);
-    if (Math.abs(byMs) > MAX_DRIFT_MS) core.log.warn("clock_jumped", { byMs });
-    state.clockOffset = offset;
-  },
-};
-
 /** Checks the structure of a large database in a process of its own. */
 function checkBeside(core: Core, onDamage: (advice: string) => void): void {
   const { directory } = core.store;
@@ -88,7 +70,7 @@ function checkBeside(core: Core, onDamage: (advice: string) => void): void {
 
 export const checkpointer = room({
   name: "checkpointer",
-  jobs: [checkpoints, space, clockWatch],
+  jobs: [checkpoints, space],
   metrics: [
     figure(
       "counter",

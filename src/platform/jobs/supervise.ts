@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { counter } from "../metrics/metrics.ts";
+import { lookAtClock } from "./proven-clock.ts";
 import { rows } from "./rows.ts";
 
 /** Work that is done again and again while an instance runs. */
@@ -11,6 +12,8 @@ export interface Job {
   readonly everyMs: number;
   /** From a failure to the next try, when trying is costly; otherwise the interval, doubled up to half a minute. */
   readonly retryMs?: number;
+  /** Not run within an hour after the clock was set: by a wrong one it would tell or forget what cannot be taken back. */
+  readonly needsClock?: true;
   /** Its progress: after a run that got further before it failed, the next try comes as soon as after a first failure. */
   progress?(core: Core): number;
   /** Cuts short a run that is under way when the instance stops. */
@@ -37,6 +40,8 @@ export function supervise(core: Core, job: Job): () => Promise<void> {
   let timer: NodeJS.Timeout;
   let running = Promise.resolve();
   const attempt = async () => {
+    const clock = lookAtClock(core);
+    if (job.needsClock && clock === "set") return;
     const before = job.progress?.(core);
     try {
       await job.run(core);

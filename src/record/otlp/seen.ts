@@ -18,6 +18,7 @@ export function takeNew(core: Core, entries: readonly ReadyEntry[], now: number)
 export const forgetJob: Job = {
   name: "otlp.forget",
   everyMs: 60 * MINUTE_MS,
+  needsClock: true,
   async run(core) {
     for (;;) {
       const until = core.clock.now() - KNOWN_MS;

@@ -26,6 +26,7 @@ const MAX_TITLES = 3;
 export const digestJob: Job = {
   name: "digest",
   everyMs: MINUTE_MS,
+  needsClock: true,
   async run(core) {
     if (core.config.outbound.hosts.length === 0) return;
     const now = core.clock.now();

@@ -38,6 +38,7 @@ type Over = (key: string) => Notice | undefined;
 export const alarmsJob: Job = {
   name: "alarms",
   everyMs: MINUTE_MS,
+  needsClock: true,
   async run(core) {
     const since = await listeningSince(core);
     if (core.config.outbound.hosts.length === 0) return;

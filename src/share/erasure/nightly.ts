@@ -1,4 +1,4 @@
-import { type Core, slot } from "../../core.ts";
+import type { Core } from "../../core.ts";
 import { deviceIdsOf } from "../../identity/devices/devices.ts";
 import { memberIds, membershipsOf } from "../../identity/members/members.ts";
 import { eraseOldSessions } from "../../identity/web-sessions/web-sessions.ts";
@@ -10,7 +10,7 @@ import { newId } from "../../kit/ids.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Portion, timedWalk } from "../../log/log.ts";
 import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
-import type { Job } from "../../platform/jobs/jobs.ts";
+import { type Job, lookAtClock } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
@@ -25,25 +25,6 @@ import { rows } from "./rows.ts";
 
 /** How often it is looked whether a night has come: a server that was off catches up after its start. */
 const LOOK_EVERY_MS = MINUTE_MS;
-/** A clock that was set, or that nobody saw go on since the day before, is looked at for so long: gone is gone. */
-const PROVEN_MS = 60 * MINUTE_MS;
-
-/** How far the clock is from the monotonic one, and since when. */
-const steady = slot(({ clock }) => ({ offset: clock.now() - clock.monotonic(), since: clock.monotonic() }));
-
-/** Begins to look at the clock. */
-export const watchClock = (core: Core): unknown => steady(core);
-
-/** Whether the clock was not set for an hour. */
-function isProven(core: Core): boolean {
-  const { clock } = core;
-  const state = steady(core);
-  const offset = clock.now() - clock.monotonic();
-  if (Math.abs(offset - state.offset) > PROVEN_MS) state.since = clock.monotonic();
-  state.offset = offset;
-  return clock.monotonic() - state.since >= PROVEN_MS;
-}
-
 /** Lets what was kept for long enough go, once a day (UTC) and team. */
 export const retentionJob: Job = {
   name: "retention",
@@ -59,7 +40,8 @@ async function runDue(core: Core): Promise<void> {
     .unfinished.all()
     .filter(({ kind }) => kind === "retention");
   const teamIds = new Set([...rules, ...unfinished].flatMap(({ teamId }) => teamId ?? []));
-  const proven = isProven(core);
+  // A clock that was set, or that nobody saw go on since the day before, is looked at for an hour: gone is gone.
+  const proven = lookAtClock(core) === "proven";
   for (const teamId of teamIds) if (isDue(core, teamId, proven)) await runRetention(core, teamId);
 }
 

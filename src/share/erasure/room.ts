@@ -1,6 +1,6 @@
 import { room } from "../../platform/rooms/rooms.ts";
 import { erasureMetrics } from "./figures.ts";
-import { retentionJob, watchClock } from "./nightly.ts";
+import { retentionJob } from "./nightly.ts";
 import { reclaimJob } from "./reclaim.ts";
 import { refilledJob, watchRefilled } from "./refilled.ts";
 import { resumeAtStart, resumingJob } from "./resume.ts";
@@ -20,7 +20,6 @@ export const erasure = room({
   jobs: [resumingJob, retentionJob, reclaimJob, refilledJob],
   metrics: erasureMetrics,
   async open(core) {
-    watchClock(core);
     await resumeAtStart(core);
     watchRefilled(core);
   },

@@ -11,6 +11,7 @@ import { ledgerKeys, type TreeHead, treeHead } from "../../platform/transparency
 import { CHECKING, VERIFYING } from "./copies.ts";
 import {
   examineBackups,
+  examineClock,
   examineDerived,
   examineErasures,
   examineJobs,
@@ -65,7 +66,13 @@ export async function examine(core: Core, steps: Steps = unwatched): Promise<Fin
           `${first.detail}; "reckon ledger verify" names all`,
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
-    findings.push(examineDerived(core), examineJobs(core), examineReleases(core), examineErasures(core));
+    findings.push(
+      examineClock(core),
+      examineDerived(core),
+      examineJobs(core),
+      examineReleases(core),
+      examineErasures(core),
+    );
     findings.push(examineRetention(core), examineBackups(core), ...examineReplica(core), ...examineLake(core));
   }
   return findings;

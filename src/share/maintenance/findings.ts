@@ -3,6 +3,7 @@ import { currentPrices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { shellWord } from "../../kit/strings.ts";
+import { timedWalk } from "../../log/log.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { isWrapped, listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
@@ -35,6 +36,12 @@ export function examineSchema({ store }: Core): Finding {
     `schema ${version} of an older Reckon; starting "reckon serve --data ${shellWord(store.directory)}" upgrades it to ` +
     `${CURRENT_SCHEMA.version}, after putting a backup aside`;
   return { check, status: "warning", detail };
+}
+
+/** A wrong clock dates what comes, and removes what it should not. */
+export function examineClock(core: Core): Finding {
+  const wrong = timedWalk.fromFuture(core);
+  return { check: "clock", status: wrong ? "warning" : "ok", detail: wrong ?? isoInstant(core.clock.now()) };
 }
 
 /** Rows that projections passed over. The record itself is whole; only tables derived from it lack something. */

@@ -115,8 +115,7 @@ export async function attempt(core: Core, message: MessageRow, since: number, si
   const notices = findNotices(core, JSON.parse(message.notices) as number[]);
   const { id, more } = message;
   const now = core.clock.now();
-  // A clock that ran ahead then, and was put right, says nothing of that.
-  const down = since > now ? 0 : Math.max(0, since - (message.dueAt ?? since));
+  const down = Math.max(0, since - (message.dueAt ?? since));
   const firstAt = message.firstAt + down;
   const sent = message.tries + 1;
   const settle = (state: MessageRow["state"], outcome: string, dueAt: number | null = null) =>

@@ -140,6 +140,9 @@ export const rows = statements((db) => ({
   pullIn: db.prepare<[{ now: number; after: number }]>(
     `UPDATE notification_messages SET due_at = @now, first_at = @now WHERE due_at > @after AND ${OF_ANY}`,
   ),
+  shift: db.prepare<[{ by: number }]>(
+    `UPDATE notification_messages SET due_at = due_at + @by, first_at = first_at + @by WHERE due_at IS NOT NULL AND ${OF_ANY}`,
+  ),
   nextDue: db.prepare<[string, number], MessageRow>(
     `${MESSAGE} WHERE channel_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT 1`,
   ),

@@ -1,8 +1,8 @@
 import { type Core, slot } from "../../core.ts";
-import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
-import type { Job } from "../../platform/jobs/jobs.ts";
+import { type Job, lookAtClock } from "../../platform/jobs/jobs.ts";
 import { dropNoticesBefore } from "../../platform/notices/notices.ts";
 import { attempt } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
@@ -17,9 +17,10 @@ const MAX_WAIT_MS = DAY_MS + DAY_MS / 12;
 /** For so long it is known what was sent. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** Since when it is looked for what is due; channels that are being sent to; and when each had its turn, so that one that has much to send, or is slow, keeps no other waiting. */
+/** Since when it is looked for what is due, and the clock's offset; channels that are being sent to; and when each had its turn, so that one that has much to send, or is slow, keeps no other waiting. */
 const sending = slot(({ clock }) => ({
   since: clock.now(),
+  offset: clock.now() - clock.monotonic(),
   running: new Map<string, Promise<void>>(),
   served: new Map<string, number>(),
   /** Since when a channel takes nothing, by a clock that stands still while the machine sleeps. */
@@ -39,19 +40,28 @@ export const sendingJob: Job = {
   async run(core) {
     // Begins before anything is put to be sent.
     sending(core);
-    await pullIn(core);
+    await followClock(core);
     await fanOut(core);
     startDue(core);
     await dropOld(core);
   },
 };
 
-/** Makes due what no schedule puts off for so long: the clock ran ahead when it was, and was put right since. */
-async function pullIn(core: Core): Promise<void> {
-  const now = core.clock.now();
+/** Moves what waits along with a clock that was set: nothing has waited longer for that, or is given up. */
+async function followClock(core: Core): Promise<void> {
+  const { clock, store } = core;
+  const state = sending(core);
+  const sql = rows(store);
+  const now = clock.now();
+  const by = Math.round(now - clock.monotonic() - state.offset);
+  if (Math.abs(by) >= MINUTE_MS) {
+    state.offset += by;
+    state.since += by;
+    await store.write(() => sql.shift.run({ by }));
+  }
+  // No schedule puts anything off for so long: the clock ran ahead when it was, and was put right while no process ran.
   const after = now + MAX_WAIT_MS;
-  const sql = rows(core.store);
-  if (sql.isDueAfter.get(after) !== undefined) await core.store.write(() => sql.pullIn.run({ now, after }));
+  if (sql.isDueAfter.get(after) !== undefined) await store.write(() => sql.pullIn.run({ now, after }));
 }
 
 function startDue(core: Core): void {
@@ -101,11 +111,11 @@ async function giveUpOld(core: Core, { channelId, firstAt }: MessageRow): Promis
   while (!ends.signal.aborted && (await store.write(next)));
 }
 
-/** Lets go what was sent long ago, once an hour: all of it, with others let in between. */
+/** Lets go what was sent long ago, once an hour by a proven clock: all of it, with others let in between. */
 async function dropOld(core: Core): Promise<void> {
   const state = sending(core);
   const now = core.clock.now();
-  if (Math.abs(now - state.droppedAt) < DAY_MS / 24) return;
+  if (Math.abs(now - state.droppedAt) < DAY_MS / 24 || lookAtClock(core) !== "proven") return;
   state.droppedAt = now;
   for (const drop of [dropMessagesBefore, dropNoticesBefore])
     for (let after: number | null = 0; after !== null && !state.ends.signal.aborted; ) {

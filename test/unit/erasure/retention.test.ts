@@ -103,8 +103,11 @@ it("lets go of all old events of a night, though one among them was dated by a c
   t.clock.jump(-1_000 * DAY);
   await record(1);
   await setRetention(core, "Acme", "audit", 30, COMMAND_LINE);
-  t.clock.advance(60 * DAY);
-  await retentionJob.run(core);
+  // Another job may have seen the clock while it was ahead.
+  for (const time of [60 * DAY, DAY / 24]) {
+    t.clock.advance(time);
+    await retentionJob.run(core);
+  }
   expect(t.rows("SELECT DISTINCT action FROM audit_events WHERE team_id = ?", teamId)).not.toContainEqual({
     action: "policy.changed",
   });

@@ -117,6 +117,32 @@ it("repeats a job soon that made progress before it failed, however often", asyn
   expect(troubledJobs(core)).toMatchObject([{ tries: 6 }]);
 });
 
+it("rests for an hour after the clock was set where a job needs it, and not after the start", async () => {
+  const core = start();
+  let [tried, others] = [0, 0];
+  onTestFinished(
+    begin(
+      core,
+      { name: "test.needs", everyMs: 60_000, needsClock: true, run: () => void tried++ },
+      { name: "test.other", everyMs: 60_000, run: () => void others++ },
+    ),
+  );
+  const minutes = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      core.clock.advance(60_000);
+      vi.advanceTimersByTime(60_000);
+      await isScheduled();
+    }
+    return [tried, others];
+  };
+  expect(await minutes(1)).toEqual([1, 1]);
+  core.clock.jump(400 * 86_400_000);
+  expect(await minutes(1)).toEqual([1, 2]);
+  core.clock.jump(-400 * 86_400_000);
+  expect(await minutes(60)).toEqual([1, 62]);
+  expect(await minutes(1)).toEqual([2, 63]);
+});
+
 it("reports a failing job once, runs it less often, and forgets the failure when it works again", async () => {
   const core = start();
   let works = false;

@@ -345,3 +345,13 @@ it("make no account with a password where passwords are for operators alone", as
   }
   expect([t.count("users"), t.count("memberships"), t.count("web_sessions")]).toEqual([0, 0, 0]);
 });
+
+it("have expired where a clock made them that was a year ahead", async () => {
+  const { t, core, team } = await start();
+  t.clock.jump(365 * 86_400_000);
+  const { token } = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
+  t.clock.jump(-60_000);
+  expect(getLink(core, token, "invitation")).toMatchObject({ teamId: team.id });
+  t.clock.jump(-365 * 86_400_000);
+  expect(() => getLink(core, token, "invitation")).toThrow("has expired");
+});

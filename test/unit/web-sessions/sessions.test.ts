@@ -137,3 +137,15 @@ it("are ended one by one or all at once, and by nobody but their person", async 
     { action: "session.ended_all", of: null },
   ]);
 });
+
+it("that a clock began which was a year ahead do not work for a year", async () => {
+  const { t, core, begin } = await start();
+  t.clock.jump(365 * DAY_MS);
+  const { token } = await begin();
+  expect(findSession(core, token)).toBeDefined();
+  // Corrections of some days end nothing.
+  t.clock.jump(-20 * DAY_MS);
+  expect(findSession(core, token)).toBeDefined();
+  t.clock.jump(-345 * DAY_MS);
+  expect(findSession(core, token)).toBeUndefined();
+});
