@@ -92,6 +92,8 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   const { core } = t.instance;
   const by = { kind: "user", id, label: email, ip: "192.0.2.77" } as const;
   await setPolicy(core, device.team.id, { captureMode: "full" } as never, by);
+  for (const label of ["marigold laptop", "the short one"])
+    await renameDevice(core, device.team.id, device.deviceId, label, COMMAND_LINE);
   // The name that they gave to another's device stays, but not who gave it.
   await renameDevice(core, other.team.id, other.deviceId, "the tall one", by);
   await setRole(core, device.team.id, id, "admin", by);
