@@ -214,6 +214,8 @@ interface Said {
   readonly signedBy?: KeyObject;
   /** Bytes of the authenticator's data that arrive. */
   readonly arrive?: number;
+  /** A part that is no base64url. */
+  readonly odd?: "credentialId" | "clientData" | "authenticatorData" | "publicKey";
 }
 
 function said(type: string, { client, host, flags = PRESENT, signCount = 5, named, arrive }: Said) {
@@ -243,7 +245,8 @@ function registers(change: Said = {}): boolean {
     data,
     change.key ?? spki(keys.publicKey),
   ].map((part) => part.toString("base64url")) as [string, string, string, string];
-  const made = verifyRegistration({ credentialId, clientData, authenticatorData, publicKey }, CHALLENGE, PARTY);
+  const sent = { credentialId, clientData, authenticatorData, publicKey };
+  const made = verifyRegistration(change.odd ? { ...sent, [change.odd]: "%" } : sent, CHALLENGE, PARTY);
   if (made) expect(made).toEqual({ credentialId: CREDENTIAL, publicKey: spki(keys.publicKey), signCount: 5 });
   return made !== undefined;
 }
@@ -283,6 +286,9 @@ it.each<readonly [string, Said]>([
   ["a key of another kind", { key: spki(generateKeyPairSync("x25519").publicKey) }],
   ["a short RSA key", { key: spki(generateKeyPairSync("rsa", { modulusLength: 1_024 }).publicKey) }],
   ["no key", { key: Buffer.from("none") }],
+  ...(["credentialId", "clientData", "authenticatorData", "publicKey"] as const).map(
+    (odd) => [`an odd ${odd}`, { odd }] as const,
+  ),
 ])("takes no new passkey with %s", (_, change) => {
   expect([registers(), registers(change)]).toEqual([true, false]);
 });
