@@ -92,7 +92,6 @@ export class RowsByDelivery<Row extends { readonly deliveryId: number }> {
   }
 
   #read(): Row | undefined {
-    const { done, value } = this.#rows.next();
-    return done ? undefined : value;
+    return this.#rows.next().value;
   }
 }

@@ -11,12 +11,6 @@ const SMALL_M = 109;
 const SMALL_U = 117;
 const SMALL_X = 120;
 
-/**
- * Whether no token starts within a row of this repeated character, behind more of them than an escape has. Not of `m`, which may end a
- * terminal's colour.
- */
-export const gluesInRow = (code: number): boolean => isAlnum(code) && code !== SMALL_M;
-
 /** What the character before a place tells at once: a token may start there, or not, or it takes a closer look. */
 export const FREE = 0;
 export const GLUED = 1;

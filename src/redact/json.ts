@@ -57,7 +57,7 @@ class Surroundings {
   get name(): string | undefined {
     const key = this.#key;
     if (key !== undefined && isTelling(key)) return key;
-    return key === "value" || key === "stringValue" || (key === undefined && this.#isListed) ? this.#named : undefined;
+    return key === "value" || key === "stringValue" || this.#isListed ? this.#named : undefined;
   }
 
   tookKey(key: string, next: number): void {

@@ -9,11 +9,11 @@
  */
 
 import { ANY, Around, KIND_SHIFT, LOOKS, NO_LOOKS, PLACE_MASK, REACH } from "./around.ts";
-import { FREE, GLUED, gluesInRow, MAX_ESCAPE, wordBefore } from "./fresh.ts";
+import { FREE, GLUED, MAX_ESCAPE, wordBefore } from "./fresh.ts";
 import { codesOf, type Kind, kindsOf } from "./pattern.ts";
 import { rarest } from "./rarity.ts";
 import { MAX_BACK, rowBefore, rowOf, rowPassed } from "./sign-row.ts";
-import { fillBytes } from "./units.ts";
+import { fillBytes, isAlnum } from "./units.ts";
 
 const CHUNK = 1 << 16;
 /** Bytes before a stretch, which belong to the one before it. */
@@ -115,7 +115,7 @@ export class Prefilter<T> {
    */
   #markRows(): void {
     for (let sign = 0; sign < 128; sign++) {
-      if (!gluesInRow(sign) || this.#listOf(rowOf(sign) & 0xffffff) !== -1) continue;
+      if (!isAlnum(sign) || this.#listOf(rowOf(sign) & 0xffffff) !== -1) continue;
       let record = this.#listOf(rowOf(sign));
       let before = 0;
       let from = REACH;

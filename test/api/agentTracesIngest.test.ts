@@ -168,10 +168,12 @@ describe("agentTracesIngest", () => {
       ]);
     const [{ before }] = t.rows("SELECT max(id) AS before FROM deliveries");
     const grown = ids.map((id) => session({ id, agent: "codex" }, [{ id: "x" }, { id: "z" }, { id: "y" }]));
-    expect((await post([...grown, session({ id: "e" })])).body).toMatchObject({ sessions: 5, spans: 12 });
-    const steps = t.rows(`SELECT items FROM deliveries WHERE id > ${before} ORDER BY id`);
+    const e = session({ id: "e", note: "password=hunter2hunter2" });
+    expect((await post([...grown, e])).body).toMatchObject({ sessions: 5, spans: 12, serverRedacted: 1 });
+    const steps = t.rows(`SELECT items, redacted FROM deliveries WHERE id > ${before} ORDER BY id`);
     // Three steps for each session: itself and its two stored spans. New rows go along: session "e" counts in the last step.
     expect(steps.map(({ items }) => items)).toEqual([1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1]);
+    expect(steps.map(({ redacted }) => redacted)).toEqual([1, ...Array(11).fill(0)]);
     expect(t.rows("SELECT count(*) AS n, sum(octet_length(document) > 600000) AS whole FROM trace_sessions")).toEqual([
       { n: 5, whole: 4 },
     ]);
@@ -181,7 +183,7 @@ describe("agentTracesIngest", () => {
       { id: "z", n: 4 },
     ]);
     const after = t.count("deliveries");
-    expect((await post([...grown, session({ id: "e" })])).status).toBe(200);
+    expect((await post([...grown, e])).status).toBe(200);
     expect(t.count("deliveries")).toBe(after);
     const large = "m".repeat(1_450_000);
     const refused = await post([

@@ -8,6 +8,7 @@ import { checkpointText, openCheckpoint } from "../../src/kit/transparency/check
 import { parseVkey } from "../../src/kit/transparency/note.ts";
 import { proveDelivery } from "../../src/log/log.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { transparency } from "../../src/platform/transparency/room.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { prove } from "../../src/share/proofs/prove.ts";
@@ -38,7 +39,15 @@ it("gives each delivery that changed anything a receipt, which proves to its sen
       .update(salt as Buffer)
       .update(JSON.stringify(json))
       .digest("hex");
-    expect(JSON.parse(text)).toMatchObject({ v: 2, sent: digest });
+    // To the letter: a leaf that is written differently would not be found in the tree again.
+    const [row] = t.rows(
+      `SELECT json_object('v', 2, 'kind', kind, 'team', team_id, 'device', device_id, 'stream', stream_id, 'previous', previous,
+         'at', received_at, 'count', items, 'redacted', redacted, 'flagged', flagged, 'captureMode', capture_mode, 'withheld', withheld,
+         'itemCount', item_count, 'items', lower(hex(content_sha256)), 'sent', ?) AS leaf FROM deliveries WHERE id = ?`,
+      digest,
+      Number(index) + 1,
+    );
+    expect(text).toBe(row.leaf);
     // The salt is not kept, so nobody can test guesses of the body against its digest.
     const dump = JSON.stringify(t.rows("SELECT * FROM deliveries"));
     expect(dump).not.toContain((salt as Buffer).toString("hex"));
@@ -81,6 +90,25 @@ it("serves a checkpoint and tiles from which anybody can compute the root", asyn
     "0/000.p/0",
   ])
     expect([absent, (await t.call("GET", `/ledger/tile/${absent}`)).status]).toEqual([absent, 404]);
+
+  // Of complete blocks the next start reads their roots alone.
+  const blocks = async (of: TestInstance) => {
+    for (const { run } of transparency.jobs ?? []) await run(of.instance.core);
+    return of.rows("SELECT n, sha256 FROM log_subtrees");
+  };
+  const stored = await blocks(t);
+  expect(stored).toEqual([{ n: 0, sha256: rootOf(leaves.slice(0, 256)) }]);
+  await t.close();
+  const again = await startInstance({ directory: t.directory, clock: t.clock });
+  await again.post("/api/telemetry/ingest", { token, json: { entries: [{ seq: 301, payload: {} }] } });
+  const hashes = again.rows("SELECT sha256 FROM log_leaves ORDER BY n").map(({ sha256 }) => sha256);
+  expect(openCheckpoint(await text(again, "/ledger/checkpoint"), await logKey(again))).toMatchObject({
+    size: size + 1,
+    root: rootOf(hashes),
+  });
+  const whole = await again.instance.fetch(new Request("http://localhost/ledger/tile/0/000"));
+  expect(Buffer.from(await whole.arrayBuffer())).toEqual(Buffer.concat(hashes.slice(0, 256)));
+  expect(await blocks(again)).toEqual(stored);
 });
 
 it("proves a team's records to the team's devices, and nothing to another team's", async () => {

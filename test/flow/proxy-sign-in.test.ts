@@ -34,6 +34,9 @@ it("signs in whom the trusted proxy names, as long as it names them", async () =
   expect([first.status, first.headers.get("location")]).toEqual([303, "/account"]);
   expect((await ask(jar, "/account", "ada@example.com")).status).toBe(200);
   expect(t.rows("SELECT user_id, method FROM web_sessions")).toEqual([{ user_id: ada.id, method: "proxy" }]);
+  expect(t.rows("SELECT actor_id, ip, detail FROM audit_events WHERE action = 'session.started'")).toEqual([
+    { actor_id: ada.id, ip: "127.0.0.1", detail: '{"by":"proxy"}' },
+  ]);
   // The proxy now names somebody else, nobody, or two people.
   for (const email of ["bob@example.com", undefined, "ada@example.com, bob@example.com"]) {
     const other = await ask(jar, "/account", email);

@@ -710,8 +710,12 @@ describe("signing in by an issuer", () => {
     const site = await withIssuer();
     const jar = new Jar();
     await signIn(site, "acme", jar);
-    await removeIssuer(site.t.instance.core, "acme", COMMAND_LINE);
+    const { core } = site.t.instance;
+    const [{ id }] = site.t.rows("SELECT id FROM users");
+    const other = await core.store.write(() => storeSession(core, id, { ip: "192.0.2.7", userAgent: null }));
+    await removeIssuer(core, "acme", COMMAND_LINE);
     expect((await jar.go(`${site.url}/sessions`)).url).toContain("/login");
+    expect(site.t.rows("SELECT id FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ id: other.id }]);
     expect([site.t.count("memberships"), site.t.count("sso_identities"), site.t.count("users")]).toEqual([0, 0, 1]);
   });
 

@@ -30,7 +30,7 @@ export const rows = statements((db) => ({
   ofUser: db.prepare<[string], FactorRow>(`SELECT ${FACTOR} WHERE user_id = ? ORDER BY created_at`),
   byCredential: db.prepare<[Buffer], FactorRow>(`SELECT ${FACTOR} WHERE credential_id = ?`),
   useStep: db.prepare<[{ id: string; step: number; now: number }]>(
-    "UPDATE second_factors SET last_step = @step, last_used_at = @now WHERE id = @id AND (last_step IS NULL OR last_step < @step)",
+    "UPDATE second_factors SET last_step = @step, last_used_at = @now WHERE id = @id",
   ),
   useKey: db.prepare<[{ id: string; signCount: number; now: number }]>(
     "UPDATE second_factors SET sign_count = @signCount, last_used_at = @now WHERE id = @id",

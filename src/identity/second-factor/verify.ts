@@ -61,7 +61,9 @@ function byCode(core: Core, userId: string, code: string): Proof | undefined {
   const now = core.clock.now();
   for (const { id, secret, lastStep } of sql.ofUser.all(userId)) {
     const step = secret && stepOf(secret, code, now, lastStep);
-    if (typeof step === "number" && sql.useStep.run({ id, step, now }).changes === 1) return "totp";
+    if (typeof step !== "number") continue;
+    sql.useStep.run({ id, step, now });
+    return "totp";
   }
   return sql.useCode.run(now, userId, codeDigest(userId, code)).changes === 1 ? "recovery" : undefined;
 }

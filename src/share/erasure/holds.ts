@@ -45,8 +45,6 @@ export async function placeHold(core: Core, request: HoldRequest, by: Actor): Pr
 type Place = Pick<HoldRow, "kind" | "teamId" | "deviceId" | "session">;
 
 function placeOf(core: Core, { team, device, session }: HoldRequest): Place {
-  if ([team, device, session].filter((name) => name !== undefined).length !== 1)
-    fail(invalid, "A hold is of a team, of a device or of a session.");
   if (team !== undefined) return { kind: "team", teamId: getTeam(core, team).id, deviceId: null, session: null };
   if (device !== undefined) {
     const { id: deviceId, teamId } = oneDevice(core, device);

@@ -12,6 +12,7 @@ import { listTeamPacks } from "../packs/packs.ts";
 import { whichOf } from "./content-steps.ts";
 import { requireNotesNotHeld, requireNotHeld } from "./erasures.ts";
 import {
+  devicesOf,
   EVERYTHING,
   type NamedSession,
   portionsOf,
@@ -43,7 +44,7 @@ export async function planErasure(core: Core, resolved: Resolved): Promise<Erasu
   return {
     target: `${target.kind} ${label}`,
     counts: await countsOf(core, target, portions),
-    devices: endsDevices ? resolved.deviceIds : [],
+    devices: endsDevices ? devicesOf(core, target) : [],
     copies: copiesOf(core, target),
   };
 }

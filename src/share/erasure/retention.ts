@@ -1,6 +1,5 @@
 import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
-import { fail, invalid } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { RETENTION_KINDS, type RetentionKind, retentionRows } from "./retention-rows.ts";
 
@@ -27,9 +26,9 @@ export function retentionOf(core: Core, teamId: string): Retention {
 
 /**
  * Says for how long a team's records are kept; what is older goes with the team's next run, which begins within a minute where the day had none.
- * @param days null for ever
+ * @param days 1 to `MAX_DAYS`; null for ever
  * @returns false when it was so already
- * @throws Problem for an unknown team or a number of days that is none
+ * @throws Problem for an unknown team
  */
 export function setRetention(
   core: Core,
@@ -38,8 +37,6 @@ export function setRetention(
   days: number | null,
   by: Actor,
 ): Promise<boolean> {
-  if (days !== null && !(Number.isInteger(days) && days >= 1 && days <= MAX_DAYS))
-    fail(invalid, `Days are a whole number from 1 to ${MAX_DAYS}.`);
   const teamId = getTeam(core, team).id;
   return core.store.write(() => {
     const from = retentionOf(core, teamId)[kind];

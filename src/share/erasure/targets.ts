@@ -35,8 +35,6 @@ export interface Resolved {
   readonly teamId: string | null;
   /** What it is called until it is gone; never stored. */
   readonly label: string;
-  /** Devices whose deliveries it is of. */
-  readonly deviceIds: readonly string[];
 }
 
 /** Finds what is to be erased. @throws Problem when there is no such thing, or several */
@@ -48,21 +46,21 @@ export function resolveTarget(core: Core, request: TargetRequest): Resolved {
   if (person !== undefined) {
     const { id: personId, email } = getUser(core, person);
     const deviceIds = deviceIdsOf(core, { personId });
-    return { target: { kind: "person", personId, deviceIds }, teamId: null, label: email, deviceIds };
+    return { target: { kind: "person", personId, deviceIds }, teamId: null, label: email };
   }
   if (ofDevice !== undefined) {
     const { id: deviceId, teamId, label } = oneDevice(core, ofDevice);
-    return { target: { kind: "device", deviceId }, teamId, label: label ?? deviceId, deviceIds: [deviceId] };
+    return { target: { kind: "device", deviceId }, teamId, label: label ?? deviceId };
   }
   if (session !== undefined) {
     const { deviceId, teamId, externalId } = oneSession(core, session, device);
     const target = { kind: "session", deviceId, sessionSha256: sha256Hex(externalId) } as const;
-    return { target, teamId, label: externalId, deviceIds: [deviceId] };
+    return { target, teamId, label: externalId };
   }
   if (entry !== undefined) {
     const place = telemetryErasure.findPlace(core, Number(entry)) ?? fail(notFound, `there is no entry ${entry}`);
     const teamId = deviceFinder(core)(place.deviceId)?.teamId ?? null;
-    return { target: { kind: "entry", ...place }, teamId, label: entry, deviceIds: [place.deviceId] };
+    return { target: { kind: "entry", ...place }, teamId, label: entry };
   }
   return oneRepository(core, repo ?? "", team);
 }
@@ -72,9 +70,8 @@ function oneRepository(core: Core, repoKey: string, team: string | undefined): R
     fail(invalid, 'What agents export is of no repository: --repo "" erases it, with all else that names none.');
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
   const teamIds = teams.map(({ id }) => id);
-  const deviceIds = teamIds.flatMap((teamId) => deviceIdsOf(core, { teamId }));
   const teamId = teamIds.length === 1 ? (teamIds[0] as string) : null;
-  return { target: { kind: "repo", teamIds, repoKey }, teamId, label: repoKey, deviceIds };
+  return { target: { kind: "repo", teamIds, repoKey }, teamId, label: repoKey };
 }
 
 /** @throws Problem when there is no such device */

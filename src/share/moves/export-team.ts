@@ -1,4 +1,4 @@
-import { existsSync, linkSync, rmSync } from "node:fs";
+import { existsSync, linkSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { getTeam, type Team } from "../../identity/teams/teams.ts";
@@ -95,7 +95,6 @@ export async function exportTeam(
       detachIfNeeded(db);
       removeDatabase(partial);
     }
-    rmSync(partial, { force: true });
   }
 }
 

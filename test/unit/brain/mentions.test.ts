@@ -34,6 +34,8 @@ it("knows a commit by seven digits or more, in any case, inside addresses and ra
     const { core, team } = await withBrain(`# E\n\nsee ${text}\n`);
     const { mentions } = await findMentions(core, team.id, { commits: [SHA, "zz", "1234"], files: [], repoKey: "r" });
     expect([text, mentions.map(({ line, names }) => [line, names.value])]).toEqual([text, found ? [[3, SHA]] : []]);
+    const elsewhere = await findMentions(core, team.id, { commits: [SHA], files: [], repoKey: "another" });
+    expect(elsewhere.mentions).toEqual(mentions);
   }
 });
 

@@ -39,6 +39,20 @@ async function judged() {
   return { t, mine, erase, told, faults };
 }
 
+it("leaves the audit of other teams as it is, though they have no session of that name any more", async () => {
+  const { t, erase, told } = await judged();
+  const { id: teamId } = await t.team();
+  await t.instance.core.store.write(() =>
+    recordEvent(t.instance.core, COMMAND_LINE, {
+      action: "agent_session.exported",
+      teamId,
+      target: { kind: "agent_session", id: "1", label: "marigold-s1" },
+    }),
+  );
+  await erase({ session: "marigold-s1" });
+  expect(told("marigold-s1")).toEqual(["agent_session.exported"]);
+});
+
 it("leaves nothing in the audit of a device's entries and sessions once it is erased", async () => {
   const { t, mine, erase, told, faults } = await judged();
   expect(told("marigold")).toEqual(["link.confirmed", "link.created", "link.created", "agent_session.exported"]);

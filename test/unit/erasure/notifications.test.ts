@@ -51,7 +51,13 @@ it("keeps notices about repositories that an erased device never sent", async ()
     const files = [{ path: ".claude/brain/errors.md", content }];
     await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey, files } });
   }
+  for (const seq of [1, 9])
+    await t.post("/api/telemetry/ingest", {
+      token: mine.token,
+      json: { repoKey: "acme/till", entries: [{ seq, payload: {} }] },
+    });
   await t.instance.settle();
+  expect(t.rows("SELECT repo_key AS repo FROM notices WHERE type = 'gap'")).toEqual([{ repo: "acme/till" }]);
   await eraseNow(t.instance.core, { device: mine.deviceId });
   expect(t.rows("SELECT type, repo_key AS repo FROM notices ORDER BY id")).toEqual([
     { type: "defect.new", repo: "acme/till" },

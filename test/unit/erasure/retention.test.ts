@@ -323,6 +323,8 @@ it("removes reads and sign-ins once no team of theirs keeps them", async () => {
   const keep = async (team: string, days: number) => {
     for (const kind of ["reads", "web-sessions"] as const)
       await setRetention(t.instance.core, team, kind, days, COMMAND_LINE);
+    // For other things.
+    await setRetention(t.instance.core, team, "telemetry", 1, COMMAND_LINE);
   };
   await keep("Acme", 30);
   t.clock.advance(20 * DAY);

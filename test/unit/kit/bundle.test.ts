@@ -93,7 +93,7 @@ describe("a proof bundle", () => {
 
   it("proves nothing under another key, and no cosignature that is missing", () => {
     expect(judge({ checkpoint: bundle.checkpoint.replace("\n40\n", "\n41\n") })).toEqual(["checkpoint"]);
-    expect(judge({ checkpoint: "nothing" })).toEqual(["checkpoint"]);
+    expect(judge({ checkpoint: "nothing" }, first)).toEqual(["checkpoint"]);
     const other = new TestLog(cosignerOf("x", 9)).append(...log.leaves);
     expect(judge({ checkpoint: other.checkpoint() })).toEqual(["checkpoint"]);
     expect(judge({}, first, second)).toEqual(["cosignature"]);

@@ -62,6 +62,16 @@ it("make one operator, whichever of several set-ups comes first", async () => {
   expect(await createSetupLink(core)).toBeUndefined();
 });
 
+it("make nobody an operator once somebody has an account, though the link came before", async () => {
+  const { t, core } = await start();
+  const { token } = (await createSetupLink(core)) as { token: string };
+  const { id } = await makeAccount(core, { email: "bob@example.com" });
+  await expect(setUp(core, token, chosen("ada@example.com"), { make: "Acme" }, ORIGIN)).rejects.toMatchObject({
+    status: 410,
+  });
+  expect(t.rows("SELECT id FROM users")).toEqual([{ id }]);
+});
+
 it("make the first person owner of an existing team, whose record stays", async () => {
   const { t, core, team } = await start();
   const { deviceId } = await t.device(team);

@@ -488,6 +488,7 @@ describe("lines", () => {
   test("are counted from one, by LF, CR LF and CR", () => {
     const text = "a\nb\r\nc\rd";
     expect([0, 1, 2, 5, 7, 99].map(lineCounter(text))).toEqual([1, 1, 2, 3, 4, 4]);
+    expect(lineCounter("\nb")(1)).toBe(2);
   });
 });
 

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { expect, it } from "vitest";
 import { setRole, storeMember } from "../../../src/identity/members/members.ts";
 import { getUser, setOperator } from "../../../src/identity/people/people.ts";
@@ -14,6 +14,7 @@ import {
   resetFactors,
 } from "../../../src/identity/second-factor/second-factor.ts";
 import { codeAt } from "../../../src/identity/second-factor/totp.ts";
+import { verifyAssertion, verifyRegistration } from "../../../src/identity/second-factor/webauthn.ts";
 import { continueSignIn, createUser, setPassword, signIn } from "../../../src/identity/sign-in/sign-in.ts";
 import { setSecondFactorDemanded } from "../../../src/identity/teams/teams.ts";
 import { findSession } from "../../../src/identity/web-sessions/web-sessions.ts";
@@ -180,6 +181,126 @@ it("renews no recovery codes and removes no factor in a sign-in that ended meanw
     status: 401,
   });
   expect(held()).toEqual(before);
+});
+
+it("removes no factor of another person", async () => {
+  const { t, core, id, sessionId } = await withApp();
+  const { id: other } = await createUser(core, { email: "bob@example.com", password: PASSWORD }, COMMAND_LINE);
+  await signIn(core, "bob@example.com", PASSWORD, ORIGIN);
+  const [session] = t.rows("SELECT id FROM web_sessions WHERE id <> ?", sessionId);
+  const [factor] = listFactors(core, id);
+  await expect(removeFactor(core, other, factor?.id ?? "", COMMAND_LINE, session.id)).rejects.toMatchObject({
+    status: 404,
+  });
+  expect(listFactors(core, id)).toEqual([factor]);
+});
+
+const CHALLENGE = "bm90LWEtc2VjcmV0";
+const CREDENTIAL = Buffer.alloc(16, 7);
+const PRESENT = 0x01;
+const ATTESTED = 0x40;
+const keys = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+const spki = (key: KeyObject) => key.export({ type: "spki", format: "der" });
+
+/** What a browser and its authenticator say, each part of it changed at will. */
+interface Said {
+  readonly client?: object;
+  readonly host?: string;
+  readonly flags?: number;
+  readonly signCount?: number;
+  /** The credential that the authenticator names. */
+  readonly named?: Buffer;
+  readonly key?: Buffer;
+  readonly signedBy?: KeyObject;
+  /** Bytes of the authenticator's data that arrive. */
+  readonly arrive?: number;
+  /** A part that is no base64url. */
+  readonly odd?: "credentialId" | "clientData" | "authenticatorData" | "publicKey";
+}
+
+function said(type: string, { client, host, flags = PRESENT, signCount = 5, named, arrive }: Said) {
+  const about = Buffer.alloc(5);
+  about[0] = flags;
+  about.writeUInt32BE(signCount, 1);
+  const credential = named ? [Buffer.from([...Buffer.alloc(16), 0, named.length]), named] : [];
+  const data = Buffer.concat([
+    createHash("sha256")
+      .update(host ?? PARTY.id)
+      .digest(),
+    about,
+    ...credential,
+  ]).subarray(0, arrive);
+  return {
+    data,
+    client: Buffer.from(JSON.stringify({ type, challenge: CHALLENGE, origin: PARTY.origin, ...client })),
+  };
+}
+
+/** Whether what is said of a new passkey is accepted. */
+function registers(change: Said = {}): boolean {
+  const { data, client } = said("webauthn.create", { flags: PRESENT | ATTESTED, named: CREDENTIAL, ...change });
+  const [credentialId, clientData, authenticatorData, publicKey] = [
+    CREDENTIAL,
+    client,
+    data,
+    change.key ?? spki(keys.publicKey),
+  ].map((part) => part.toString("base64url")) as [string, string, string, string];
+  const sent = { credentialId, clientData, authenticatorData, publicKey };
+  const made = verifyRegistration(change.odd ? { ...sent, [change.odd]: "%" } : sent, CHALLENGE, PARTY);
+  if (made) expect(made).toEqual({ credentialId: CREDENTIAL, publicKey: spki(keys.publicKey), signCount: 5 });
+  return made !== undefined;
+}
+
+/** The count of signatures with which the use of a passkey is accepted. @param before the one that is known */
+function asserts(change: Said = {}, before = 4): number | undefined {
+  const { data, client } = said("webauthn.get", change);
+  const signed = Buffer.concat([data, createHash("sha256").update(client).digest()]);
+  const [credentialId, clientData, authenticatorData, signature] = [
+    CREDENTIAL,
+    client,
+    data,
+    sign("sha256", signed, change.signedBy ?? keys.privateKey),
+  ].map((part) => part.toString("base64url")) as [string, string, string, string];
+  const known = { publicKey: spki(keys.publicKey), signCount: before };
+  return verifyAssertion({ credentialId, clientData, authenticatorData, signature }, known, CHALLENGE, PARTY);
+}
+
+const ec = (namedCurve: string) => generateKeyPairSync("ec", { namedCurve });
+const FOREIGN: readonly (readonly [string, Said])[] = [
+  ["another origin", { client: { origin: "http://localhost:8080" } }],
+  ["a frame of another site", { client: { crossOrigin: true } }],
+  ["another challenge", { client: { challenge: "YW5vdGhlcg" } }],
+  ["another purpose", { client: { type: "webauthn.other" } }],
+  ["another host", { host: "example.com" }],
+  ["nobody present", { flags: ATTESTED }],
+  ["data cut short", { arrive: 36 }],
+];
+
+it.each<readonly [string, Said]>([
+  ...FOREIGN,
+  ["no credential", { flags: PRESENT }],
+  ["a credential cut short", { arrive: 54 }],
+  ["another credential", { named: Buffer.alloc(16, 8) }],
+  ["a longer credential", { named: Buffer.alloc(17, 7) }],
+  ["a key of another curve", { key: spki(ec("secp384r1").publicKey) }],
+  ["a key of another kind", { key: spki(generateKeyPairSync("x25519").publicKey) }],
+  ["a short RSA key", { key: spki(generateKeyPairSync("rsa", { modulusLength: 1_024 }).publicKey) }],
+  ["no key", { key: Buffer.from("none") }],
+  ...(["credentialId", "clientData", "authenticatorData", "publicKey"] as const).map(
+    (odd) => [`an odd ${odd}`, { odd }] as const,
+  ),
+])("takes no new passkey with %s", (_, change) => {
+  expect([registers(), registers(change)]).toEqual([true, false]);
+});
+
+it.each<readonly [string, Said, number]>([
+  ...FOREIGN.map(([name, change]) => [name, change, 4] as const),
+  ["another key", { signedBy: ec("prime256v1").privateKey }, 4],
+  ["a count that was used", {}, 5],
+  ["a count of a copy", {}, 6],
+  ["no count any more", { signCount: 0 }, 4],
+])("takes no passkey with %s", (_, change, before) => {
+  expect([asserts(), asserts({ signCount: 0 }, 0), asserts(change, before)]).toEqual([5, 0, undefined]);
 });
 
 it("says when to try again after too many wrong codes", async () => {

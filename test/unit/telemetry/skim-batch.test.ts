@@ -126,6 +126,11 @@ describe("a skimmed batch", () => {
   it.each([
     ["a number spelled unusually", '{"entries":[{"seq":1.0,"payload":{}}]}'],
     ["an entry that names a member twice", '{"entries":[{"seq":1,"seq":2,"payload":{}}]}'],
+    [
+      "an entry that names its time twice",
+      `{"entries":[{"seq":1,"payload":{}${',"clientTimestamp":"2026-11-21T08:00:00Z"'.repeat(2)}}]}`,
+    ],
+    ["a time by another name", '{"entries":[{"seq":1,"payload":{},"at":"2026-11-21T08:00:00Z"}]}'],
     ["a body that names a member twice", '{"entries":[],"entries":[]}'],
     ["a name with an escape", '{"entries":[{"s\\u0065q":1,"payload":{}}]}'],
     ["more than one line", '{"entries":[\n]}'],
