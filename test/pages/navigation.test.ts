@@ -230,6 +230,12 @@ it("opens search by Ctrl-K, leads on by arrows and Enter, and gives the focus ba
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowUp");
   expect(await page.getByRole("option", { selected: true }).textContent()).toContain("Grace Plover");
+  // Where the system's colours are forced, no background of ours is painted.
+  await page.emulateMedia({ forcedColors: "active" });
+  const outlined =
+    "[...document.querySelectorAll('[role=option]')].filter((one) => getComputedStyle(one).outlineStyle === 'solid')";
+  expect(await page.evaluate(`${outlined}.map((one) => one.ariaSelected)`)).toEqual(["true"]);
+  await page.emulateMedia({ forcedColors: "none" });
   await page.keyboard.press("Escape");
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Policy");
   await page.keyboard.press("/");

@@ -1,6 +1,6 @@
 /*
- * What the dashboard's pages do beyond HTML and beyond `script.js`, which the public pages share: search over everything, and pages
- * that wait for something. Everything works without this script.
+ * What the dashboard's pages do beyond HTML and beyond `script.js`, which the public pages share: search over everything, pages that
+ * wait for something, and what was typed for whoever comes back. Everything works without this script.
  */
 (() => {
   const opener = document.querySelector(".search-open");
@@ -179,6 +179,52 @@
     setTimeout(look, Number(dataset.poll) * 1_000);
   }
 
+  // What was typed comes back with the Back button, as to a form that was refused. Browsers forget it: Firefox on pages that no cache may
+  // keep, all in fields that they are not to complete. It lies in the tab's history, at the page's own entry; passwords do not.
+  function typedFields() {
+    const typed = "input:not([type=hidden], [type=password]), select, textarea";
+    return [...document.querySelectorAll(`main form[method=post] :is(${typed})`)].map((field) => {
+      const { form, name, type, value, options } = field;
+      const hidden = [...form.querySelectorAll("[type=hidden]:not([name=_csrf], [name=drawn])")].map(
+        (one) => one.value,
+      );
+      const isBox = type === "checkbox" || type === "radio";
+      const chosen = options && ([...options].find((one) => one.defaultSelected) ?? options[0]);
+      return {
+        ...{ field, property: isBox ? "checked" : "value" },
+        drawn: isBox ? field.defaultChecked : options ? chosen?.value : field.defaultValue,
+        // Of forms that look alike, each is about something else.
+        place: JSON.stringify([form.getAttribute("action"), ...hidden, name, isBox && value]),
+      };
+    });
+  }
+
+  function keepTyped() {
+    const changed = typedFields().filter(({ field, property, drawn }) => field[property] !== drawn);
+    if (changed.length === 0 && !history.state?.typed) return;
+    const typed = Object.fromEntries(changed.map(({ place, field, property }) => [place, field[property]]));
+    history.replaceState({ ...history.state, typed }, "");
+  }
+
+  function bringTyped() {
+    // Safari takes the state along to the same address, as after a form that was taken.
+    if (!/back|reload/.test(performance.getEntriesByType("navigation")[0]?.type)) return;
+    const typed = history.state?.typed ?? {};
+    for (const { place, field, property, drawn } of typedFields())
+      if (place in typed && field[property] === drawn) field[property] = typed[place];
+  }
+
+  // Safari keeps pages as they were left where they came without TLS: signed in, of another team, with forms that are not taken any more.
+  function drawAnew({ persisted }) {
+    if (!persisted) return;
+    // The browser has emptied fields by now.
+    removeEventListener("pagehide", keepTyped);
+    location.reload();
+  }
+
+  bringTyped();
+  addEventListener("pagehide", keepTyped);
+  addEventListener("pageshow", drawAnew);
   if (opener) {
     rememberPlace();
     if (window.HTMLDialogElement) setUpSearch();

@@ -112,7 +112,8 @@ const searchLink = ({ href, answers, recent }: NonNullable<Page["search"]>): Htm
 function teamSwitcher({ href, csrf }: Page, { id = "", name, others }: Team): Html {
   if (others.length === 0 || csrf === undefined) return html`<p class="team-name">${name}</p>`;
   const list = [{ value: id, label: name }, ...others.map(({ id, name }) => ({ value: id, label: name }))];
-  return html`<form class="team" method="post"${attributes({ action: href("/team") })} data-auto>${hiddenInputs({ _csrf: csrf })}<label class="vh" for="team-switch">Team</label><select id="team-switch" name="team">${options(list, id)}</select><button type="submit" class="button small" data-apply>Switch</button></form>`;
+  // Browsers would bring the team of then to a page that somebody comes back to, and it shows the one of now.
+  return html`<form class="team" method="post" autocomplete="off"${attributes({ action: href("/team") })} data-auto>${hiddenInputs({ _csrf: csrf })}<label class="vh" for="team-switch">Team</label><select id="team-switch" name="team">${options(list, id)}</select><button type="submit" class="button small" data-apply>Switch</button></form>`;
 }
 
 function account({ href, csrf }: Page, { email, name }: { email: string; name: string | null }): Html {

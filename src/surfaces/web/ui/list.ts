@@ -124,13 +124,16 @@ export interface Filters {
   readonly folded?: boolean | undefined;
 }
 
-/** A GET form of filters. Works by its button; the script sends it on every change. */
+/**
+ * A GET form of filters. Works by its button; the script sends it on every change. Nothing of it is completed: to a page that somebody
+ * comes back to, browsers would bring what was chosen to leave it.
+ */
 export function filters({ action, filters, label, clear, hidden, live, folded }: Filters): Html {
   // A live form stays while its filters change, so the link is always there and the script shows it.
   const set = filters.some(({ value }) => value !== "");
   const isBehind = ({ kind }: Filter) => folded === true && kind !== "search";
   const actions = html`<div class="actions"><button type="submit" class="button" data-apply>Apply</button><a class="button quiet"${attributes({ href: clear ?? action, hidden: !set })} data-clear>Clear filters</a></div>`;
-  return html`<form class="filters" method="get" role="search"${attributes({ action, "aria-label": label, "data-live": live, "data-auto": live === undefined })}>${Object.entries(hidden ?? {}).map(([name, value]) => value !== undefined && html`<input type="hidden"${attributes({ name, value })}>`)}${filters.filter((one) => !isBehind(one)).map(filter)}${
+  return html`<form class="filters" method="get" role="search" autocomplete="off"${attributes({ action, "aria-label": label, "data-live": live, "data-auto": live === undefined })}>${Object.entries(hidden ?? {}).map(([name, value]) => value !== undefined && html`<input type="hidden"${attributes({ name, value })}>`)}${filters.filter((one) => !isBehind(one)).map(filter)}${
     folded &&
     html`<details class="folded" data-menu><summary class="button">Filter</summary><div class="folded-panel"><div class="folded-fields">${filters.filter(isBehind).map(filter)}</div>${actions}</div></details>`
   }
@@ -164,7 +167,7 @@ function filter({ kind, name, label, value, options: list, placeholder }: Filter
   if (kind === "select")
     return html`<div class="filter ${set}"><label for="${id}">${label}</label><select${attributes({ id, name })}>${options(list ?? [], value)}</select></div>`;
   const slash = kind === "search" ? { "data-search": true, "aria-keyshortcuts": "/" } : {};
-  const typing = { type: kind, autocomplete: "off", maxlength: kind === "date" ? undefined : 256 };
+  const typing = { type: kind, maxlength: kind === "date" ? undefined : 256 };
   return html`<div class="filter ${kind} ${set}"><label for="${id}">${label}</label><input${attributes({ id, name, value, placeholder, ...typing, ...slash })}></div>`;
 }
 

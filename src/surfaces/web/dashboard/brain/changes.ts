@@ -85,7 +85,7 @@ function chooser(call: Member, { repo, path, choice, between }: Chosen): Html {
   const select = (name: string, label: string, value: string, list: readonly Option[]) =>
     html`<div class="filter search"><label for="${name}">${label}</label><select id="${name}" name="${name}">${optionsOf(list, value)}</select></div>`;
   const none = { value: "none", label: "nothing: show the whole" };
-  return html`<form class="filters" method="get" action="${call.href("/brain/changes")}" aria-label="Versions to compare" data-auto>${hiddenInputs({ repo, ...(path === undefined ? {} : { path }) })}
+  return html`<form class="filters" method="get" autocomplete="off" action="${call.href("/brain/changes")}" aria-label="Versions to compare" data-auto>${hiddenInputs({ repo, ...(path === undefined ? {} : { path }) })}
 ${select("from", "From version", from ? String(from.snapshotId) : "none", [...options, none])}${select("to", "To version", String(to.snapshotId), options)}
 <div class="actions"><button type="submit" class="button" data-apply>Compare</button></div></form>`;
 }
