@@ -13,7 +13,7 @@ import {
   testChannel,
 } from "../../src/share/notifications/notifications.ts";
 import { sendingJob } from "../../src/share/notifications/send.ts";
-import { startInstance, TestClock, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, TestClock, type TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 
@@ -149,8 +149,7 @@ describe("webhooks", () => {
 
   it("are not sent, nor noted, where RECKON_OUTBOUND lists nothing", async () => {
     const receiver = await startReceiver();
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const { channel } = await addChannel(t, receiver, team.id, TEAM_EVENTS);
     await telemetry(t, token, [1]);
     await telemetry(t, token, [5]);

@@ -3,7 +3,7 @@ import { pageRows } from "../../src/insight/defects/page-rows.ts";
 import { browseRows } from "../../src/record/traces/browse-rows.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { apiToken, fillRecords, REPO } from "../support/api.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 
 /** Lists of tens of thousands: a late page costs what the first does, and one that finds nothing stops. */
 
@@ -11,8 +11,7 @@ const DELIVERIES = 30_000;
 
 /** A team with a little of everything. */
 async function few() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await fillRecords(t, device);
   return { t, device, token: await apiToken(t, device.team.id) };
 }

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { freshenFinds } from "../../src/insight/find/find.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startSite } from "../support/browser.ts";
-import { startInstance, TestClock } from "../support/instance.ts";
+import { startInstance, startWithDevice, TestClock } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 
 /** A machine on which each piece of work uses up its slice of time. */
@@ -54,8 +54,7 @@ it("answers whoever opens a session or searches everything while a large brain i
 });
 
 it("tells programs to ask again while a large brain is still being read, which goes on", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const read = await readToken(t, (await memberOf(t, device.team)).id);
   const content = `# Errors\n\n${Array.from({ length: 5_000 }, (_, i) => `## 2026-11-20: till ${i}\n\nIn src/till.ts\n`).join("\n")}`;
   const brain = { version: 1, repoKey: "shop", files: [{ path: "decisions.md", content }] };

@@ -9,7 +9,7 @@ import { silentLog } from "../../../src/kit/log.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { CURRENT_SCHEMA, upgrade } from "../../../src/platform/store/migrate.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
 import { firstSchemaDirectory } from "../../support/older.ts";
 
 const memberOf = ({ instance }: TestInstance, team: Team, email: string) =>
@@ -76,9 +76,7 @@ describe("whose a device is", () => {
   });
 
   it("changes by assigning, within the team alone, and nothing is recorded where nothing changes", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const { deviceId, team } = await t.device();
+    const { t, core, deviceId, team } = await startWithDevice();
     const other = await t.team();
     const ann = await memberOf(t, team, "ann@acme.example");
     const eve = await memberOf(t, other, "eve@other.example");

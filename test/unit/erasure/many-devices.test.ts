@@ -5,7 +5,7 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice } from "../../support/instance.ts";
 
 /** A repository is erased in a team of many machines, of which few have anything of it. */
 
@@ -67,9 +67,7 @@ it("takes few transactions for a person's machines that sent nothing", async () 
 
 /** @returns seconds of processor time that a night takes, and which deliveries of sessions it marked */
 async function nightAmong(others: number) {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   await deliverAll(t, device, "shop", "marigold");
   await t.instance.settle();
   const { db } = core.store;
@@ -99,9 +97,7 @@ it("a night looks through a team's deliveries once, not once for each of its mac
 });
 
 it("a night lets others in while it looks at machines of which nothing ran out", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { team } = await t.device();
+  const { t, core, team } = await startWithDevice();
   const many = 500;
   core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})
     INSERT INTO devices (id, team_id, consent_version, created_at) SELECT 'dev_' || i, '${team.id}', '1', 1 FROM n`);
@@ -124,9 +120,7 @@ it("a night lets others in while it looks at machines of which nothing ran out",
 });
 
 it("a night handles more machines than a call may have arguments", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { deviceId, team, token } = await t.device();
+  const { t, core, deviceId, team, token } = await startWithDevice();
   const json = { repoKey: "shop", sessions: [{ id: "s1", outcome: "ok", spans: [] }] };
   expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
   const of = { teamId: team.id, repoKey: null, until: t.clock.now(), through: 1_000, erasureId: "era_1" };

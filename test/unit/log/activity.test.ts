@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { activity, recentFlags } from "../../../src/log/log.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const entries = (t: TestInstance, { token }: TestDevice, seqs: number[], more = {}) =>
   t.post("/api/telemetry/ingest", {
@@ -50,8 +50,7 @@ describe("activity", () => {
   });
 
   it("stays the same when a delivery changes nothing", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await sessions(t, device, "s-1");
     const before = days(t);
     expect(before).toMatchObject([{ deliveries: 1, items: 1 }]);
