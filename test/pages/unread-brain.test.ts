@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { freshenFinds } from "../../src/insight/find/find.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
-import { startSite } from "../support/browser.ts";
+import { startSiteOf } from "../support/browser.ts";
 import { startInstance, startWithDevice, TestClock } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 
@@ -15,8 +15,7 @@ class SlowClock extends TestClock {
 }
 
 it("answers whoever opens a session or searches everything while a large brain is still being read", async () => {
-  const site = await startSite({ withJobs: true, settings: { workers: "1" } });
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf(undefined, { withJobs: true, settings: { workers: "1" } });
   const { token } = await site.t.device(ada.team);
   const session = { id: "s", outcome: "ok", prompts: [{ text: "Mend the till" }], files: ["src/till.ts"], spans: [] };
   await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions: [session] } });
@@ -87,8 +86,7 @@ it("tells programs to ask again while a large brain is still being read, which g
 });
 
 it("says on every page of a team that lists lack what was delivered, while it is not read yet", async () => {
-  const site = await startSite({ withJobs: true });
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf(undefined, { withJobs: true });
   const { token } = await site.t.device(ada.team);
   const { core } = site.t.instance;
   const page = async (path: string) => {
