@@ -29,8 +29,8 @@ async function send(
 }
 
 /** A team whose agents worked on two machines: with a gap, a rollback and a hostile payload. */
-async function worked(site: Site, team?: Person) {
-  const ada = team ?? (await site.person({ email: "ada@example.com" }));
+async function worked(site: Site) {
+  const ada = await site.person({ email: "ada@example.com" });
   const build = await bind(site, ada, "build-7");
   const laptop = await bind(site, ada, "laptop");
   await send(site, build.token, "github.com/acme/shop", 1, [
