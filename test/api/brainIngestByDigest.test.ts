@@ -5,7 +5,7 @@ import { sha256Hex } from "../../src/kit/hash.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { startInstance, startWithDevice } from "../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam } from "../support/instance.ts";
 
 const PATH = "/api/brain/ingest";
 const whole = (path: string, content: string) => ({ path, content });
@@ -63,9 +63,7 @@ describe("brainIngest of files that are named by their digests", () => {
   });
 
   it("tells the device of a person who sees only their own nothing of the contents that others sent", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const team = await t.team();
+    const { t, core, team } = await startWithTeam();
     const [theirs, own] = [await t.device(team), await t.device(team)];
     const member = { id: team.id, role: "own_only" } as const;
     const { id } = await makeAccount(core, {

@@ -8,7 +8,13 @@ import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { apiToken } from "../support/api.ts";
 import { eraseNow } from "../support/erasure.ts";
-import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
+import {
+  startInstance,
+  startWithDevice,
+  startWithTeam,
+  type TestDevice,
+  type TestInstance,
+} from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import {
   attributes,
@@ -181,8 +187,7 @@ describe("otlpLogs", () => {
   });
 
   it("keeps the devices' own streams apart, and the same words of two devices", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const [one, other] = [await t.device(team), await t.device(team)];
     await t.post("/api/telemetry/ingest", { token: one.token, json: { entries: [{ seq: 1, payload: { n: 1 } }] } });
     for (const { token } of [one, other]) await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_1")) });

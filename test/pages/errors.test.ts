@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Person, type Site, startSiteOf, useBrowser } from "../support/browser.ts";
+import { type Person, type Site, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import { CAUSE, ERRORS, FIX, fillDefects, HOSTILE, SHOP, TILL } from "../support/defects.ts";
 import { sessionNumber } from "../support/sessions.ts";
 
@@ -288,8 +288,7 @@ it("finds errors by text, kind, owner, model and state, in the order of a column
 });
 
 it("shows what is open when the page of the list that was asked for no longer exists", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const many = Array.from(
     { length: 26 },
     (_, i) => `## 2026-10-${String(27 - i).padStart(2, "0")} Many ${i}\n\nStatus: open\n`,

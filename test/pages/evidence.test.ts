@@ -9,7 +9,7 @@ import { parseVkey } from "../../src/kit/transparency/note.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
-import { startSiteOf, useBrowser } from "../support/browser.ts";
+import { startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -70,8 +70,7 @@ it("counts what is open of every stream, however many grew since, and of none th
 });
 
 it("counts what is open, and shows holds and erasures with proofs to who manages the team", async () => {
-  const { site, core, person: ada } = await startSiteOf({ role: "admin" });
-  const device = await site.t.device(ada.team);
+  const { site, core, person: ada, device } = await startSiteWithDevice({ role: "admin" });
   const send = (seq: number, text: string) =>
     site.t.post("/api/telemetry/ingest", {
       token: device.token,

@@ -8,7 +8,7 @@ import { findUser } from "../../src/identity/people/people.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Site, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
-import { startInstance } from "../support/instance.ts";
+import { startWithTeam } from "../support/instance.ts";
 import { openByForms } from "../support/links.ts";
 
 useBrowser();
@@ -111,8 +111,7 @@ it("keep an invitation through signing in", async () => {
 });
 
 it("that were handed out in an earlier form still work, and leave the address bar at once", async () => {
-  const t = await startInstance({ settings: { baseUrl: "https://reckon.example.com/sub" } });
-  const team = await t.team();
+  const { t, team } = await startWithTeam({ settings: { baseUrl: "https://reckon.example.com/sub" } });
   const { token } = await createInvitation(t.instance.core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   const old = await t.get(`/sub/invitation?token=${token}`);
   expect([old.status, old.headers.get("location"), old.text]).toEqual([303, "/sub/invitation", ""]);

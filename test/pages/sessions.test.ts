@@ -4,7 +4,7 @@ import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { sessionOf } from "../real/convert.ts";
 import { describeReal, transcripts } from "../real/data.ts";
-import { type Site, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
+import { type Site, startSite, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 import { sessionNumber } from "../support/sessions.ts";
@@ -93,8 +93,7 @@ async function send(site: Site, device: TestDevice, sessions: unknown[], more: o
 }
 
 async function withSessions() {
-  const { site, person: ada } = await startSiteOf({ role: "member" });
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice({ role: "member" });
   await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop", COMMAND_LINE);
   await send(site, device, [checkout()], {
     labels: [
@@ -385,8 +384,7 @@ it("keeps a hostile session readable and bounded", async () => {
 
 describeReal("with real transcripts", () => {
   it("shows the longest session of a real agent, and a usual one", async () => {
-    const { site, person: ada } = await startSiteOf();
-    const device = await site.t.device(ada.team);
+    const { site, person: ada, device } = await startSiteWithDevice();
     const all = transcripts().map(({ transcript, facts }) => sessionOf(transcript, facts));
     await send(site, device, all);
     const bySteps = all.toSorted((a, b) => b.spans.length - a.spans.length);
@@ -546,8 +544,7 @@ it("fits a screen of 1280 and more, however long the names in every column are",
 });
 
 it("shows branch and model in rows of 40 px, and cuts them where they are long", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const startedAt = site.t.clock.now() - DAY_MS;
   const session = { outcome: "success", agent: "claude-code", model: "claude-sonnet-4-6", startedAt, spans: [] };
   const sessions = [
@@ -572,8 +569,7 @@ it("shows branch and model in rows of 40 px, and cuts them where they are long",
 });
 
 it("names repositories where there is little room by what tells them apart", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const keys = ["github.com/EntityProcess/agentv", "github.com/EntityProcess/docs", "github.com/acme/docs", "shop"];
   for (const [i, repoKey] of keys.entries()) {
     const session = { id: `s${i}`, outcome: "success", startedAt: site.t.clock.now() - i, spans: [] };

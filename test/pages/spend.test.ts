@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { type Site, startSiteOf, useBrowser, type Visit } from "../support/browser.ts";
+import { type Site, startSiteOf, startSiteWithDevice, useBrowser, type Visit } from "../support/browser.ts";
 import { fillUsage, HOSTILE, LONE, TILL, UNPRICED } from "../support/usage.ts";
 
 useBrowser();
@@ -126,8 +126,7 @@ it("gives all rows as values in which spreadsheets see Unicode and no formula", 
 });
 
 it("shows only output tokens where only these are known", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const payload = { type: "usage", model: "gpt-5", usage: { output_tokens: 35 } };
   const json = { repoKey: "r", entries: [{ seq: 1, payload }] };
   expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { type Person, type Site, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
+import { type Person, type Site, startSite, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -77,8 +77,7 @@ it("shows entries newest first with gaps and rollbacks between them", async () =
 });
 
 it("cuts neither the time at which an entry came nor the repository's own name at 1280 pixels", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const json = {
     repoKey: "github.com/a-long-organisation/shop",
     entries: [{ seq: 1, payload: { text: "x".repeat(200) } }],
@@ -293,8 +292,7 @@ it("shows one entry whole, with its neighbours, the gap before it and what contr
 });
 
 it("shows the client's own times like all others", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   for (const clientTimestamp of ["2026-11-20T10:00:00+02:00", "2026-11-20T09:30:00Z"])
     await site.t.post("/api/telemetry/ingest", {
       token,
@@ -361,8 +359,7 @@ it("exports what is filtered as JSON lines in the order of arrival, payloads as 
 });
 
 it("explains streams behind a question mark, and keeps what is wrong with one in one line at 1280", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token, deviceId } = await site.t.device(ada.team);
+  const { site, person: ada, token, deviceId } = await startSiteWithDevice();
   for (const text of ["one", "another"]) {
     const entries = [
       { seq: 1, payload: { type: "prompt", text } },
@@ -386,8 +383,7 @@ it("explains streams behind a question mark, and keeps what is wrong with one in
 });
 
 it("keeps an entry's session and its time in one line on a phone", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const text = "Write the intent to buy first, with a key that the carrier understands";
   const sessions = [{ id: "s-1", outcome: "success", prompts: [{ text }], spans: [] }];
   const repoKey = "github.com/acme/shop";

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { freshenFinds } from "../../src/insight/find/find.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
-import { startSiteOf } from "../support/browser.ts";
+import { startSiteOf, startSiteWithDevice } from "../support/browser.ts";
 import { startInstance, startWithDevice, TestClock } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 
@@ -86,8 +86,7 @@ it("tells programs to ask again while a large brain is still being read, which g
 });
 
 it("says on every page of a team that lists lack what was delivered, while it is not read yet", async () => {
-  const { site, person: ada } = await startSiteOf(undefined, { withJobs: true });
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice(undefined, { withJobs: true });
   const { core } = site.t.instance;
   const page = async (path: string) => {
     const headers = { cookie: `${cookieNames(site.url).session}=${ada.token}` };

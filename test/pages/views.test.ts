@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { fillRecords } from "../support/api.ts";
-import { startSiteOf, useBrowser } from "../support/browser.ts";
+import { startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -75,8 +75,7 @@ it("saves what the filters ask for now, not what the page was opened with", asyn
 });
 
 it("leads from a session to the telemetry that names it, and to no other", async () => {
-  const { site, person: ada } = await startSiteOf();
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice();
   await fillRecords(site.t, device);
   const payload = { type: "usage", sessionId: "login-10", text: "login-1" };
   const entries = [{ seq: 3, payload, clientTimestamp: "2026-11-20T14:00:00Z" }];

@@ -4,7 +4,7 @@ import { asObject, asText, parseJson } from "../../src/formats/values.ts";
 import { isObject } from "../../src/kit/json.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { alterEntries } from "../support/entries.ts";
-import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, startWithTeam, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSteps, lines, sessionOf, sumUsage, type TelemetryEntry, telemetryOf } from "./convert.ts";
 import { brains, describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
 import { diskHolds, type Planted, plants, redacted } from "./planted.ts";
@@ -367,8 +367,7 @@ describeReal("transcripts of real agents, sent as traces", () => {
   });
 
   it("end up the same whether a session is sent whole or as it grew", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const [whole, growing] = [await t.device(team), await t.device(team)];
     for (const { name, repoKey, transcript, facts } of transcripts()) {
       const session = sessionOf(transcript, facts);

@@ -140,6 +140,13 @@ export async function startSiteOf(who?: Parameters<Site["person"]>[0], options?:
   return { site, t: site.t, core: site.t.instance.core, person: await site.person(who) };
 }
 
+/** The same with a device of their team. */
+export async function startSiteWithDevice(...of: Parameters<typeof startSiteOf>) {
+  const made = await startSiteOf(...of);
+  const device = await made.t.device(made.person.team);
+  return { ...made, device, ...device };
+}
+
 /** A browser of its own at an instance, signed in as somebody or as nobody. @param options as of `Site.open` */
 async function openAt(
   url: string,

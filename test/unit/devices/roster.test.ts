@@ -7,7 +7,7 @@ import { DAY_MS, SECOND_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { databasePath } from "../../../src/platform/store/store.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam, type TestInstance } from "../../support/instance.ts";
 
 const stored = (t: TestInstance) =>
   t.rows(
@@ -140,9 +140,7 @@ it("lists the very many devices of somebody, in several teams, as they are", asy
 });
 
 it("reads changes of very many devices as they are made, and leaves few for the next reader", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const DEVICES = 4_500;
   addDevices(t, team.id, DEVICES);
   expect(listDevices(core, team.id)).toHaveLength(DEVICES);

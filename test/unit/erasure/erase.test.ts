@@ -40,7 +40,7 @@ import { stepsOf } from "../../../src/share/erasure/steps.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { makeAccount, PASSWORD } from "../../support/accounts.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam, type TestInstance } from "../../support/instance.ts";
 
 const request = (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
   const { core } = t.instance;
@@ -422,8 +422,7 @@ it("erases a repository of a team, and keeps what comes later, also when the rec
 });
 
 it("makes the newest remaining brain the current one, with its entries", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const [first, second] = [await t.device(team), await t.device(team)];
   await deliverAll(t, first, "shop", "lavender");
   await deliverAll(t, second, "shop", "marigold");

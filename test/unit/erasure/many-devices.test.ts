@@ -5,14 +5,12 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, startWithDevice } from "../../support/instance.ts";
+import { startWithDevice, startWithTeam } from "../../support/instance.ts";
 
 /** A repository is erased in a team of many machines, of which few have anything of it. */
 
 async function eraseAmong(others: number) {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const [one, two, three] = [await t.device(team), await t.device(team), await t.device(team)];
   await deliverAll(t, one, "shop", "marigold");
   await deliverAll(t, two, "shop", "marigold");
@@ -45,9 +43,7 @@ it("takes no longer for devices that sent nothing of it, and finds one that repo
 });
 
 it("takes few transactions for a person's machines that sent nothing", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const device = await t.device(team);
   await deliverAll(t, device, "shop", "marigold");
   const person = await personWith(t, device, "ann@example.com");
@@ -130,9 +126,7 @@ it("a night handles more machines than a call may have arguments", async () => {
 });
 
 it("a night finds that no event is old without reading all of the team's events", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600000)
     INSERT INTO audit_events (at, team_id, actor_kind, actor_label, action, detail)
     SELECT ${t.clock.now()}, '${team.id}', 'user', 'ann', 'session.created', '{}' FROM n`);

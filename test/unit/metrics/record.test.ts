@@ -18,7 +18,7 @@ import { rows as erasureRows } from "../../../src/share/erasure/rows.ts";
 import { backup } from "../../../src/share/maintenance/maintenance.ts";
 import { newFolder } from "../../support/folder.ts";
 import { freePort } from "../../support/free-port.ts";
-import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam, type TestInstance } from "../../support/instance.ts";
 import { leaveFailing } from "../../support/jobs.ts";
 
 const METRICS = ROOMS.flatMap(({ metrics = [] }) => metrics);
@@ -152,9 +152,7 @@ it("knows the jobs that fail, and the newest backup", async () => {
 });
 
 it("tells of the log's leaves, paid periods, and the last run of retention", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const before = await scrape(t);
   expect(before.reckon_ledger_leaves).toBe(t.count("log_leaves"));
   expect(before.reckon_ledger_checkpoint_timestamp_seconds).toBeGreaterThan(0);
