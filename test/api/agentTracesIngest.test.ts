@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const PATH = "/api/agent-traces/ingest";
@@ -7,8 +7,7 @@ const session = (more: object = {}, spans: object[] = []) => ({ id: "s1", outcom
 
 describe("agentTracesIngest", () => {
   it("understands ids and times of spans as OpenTelemetry's exporters write them", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const spans = [
       {
         spanId: "a",
@@ -31,8 +30,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("stores sessions, spans and labels with what is understood of them, and everything else as sent", async () => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const json = {
       repoKey: "acme/shop",
       clientTimestamp: "2026-11-21T08:00:00Z",
@@ -105,8 +103,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("keeps members as spelled: long numbers, spacing and escapes", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const body =
       '{"sessions":[{"outcome":"x","id":"s","big": 12345678901234567890 , "spans":[ {"id":"a", "t":1.0} ]}]}';
     await t.post(PATH, { token, body, headers: { "content-type": "application/json" } });
@@ -117,8 +114,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("merges a session that comes again: members laid over, spans added or replaced, nothing doubled", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, {
       token,
       json: {
@@ -139,8 +135,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("takes a retry as harmless, whether spans have ids or not", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const json = {
       sessions: [session({}, [{ id: "a" }, { name: "without an id" }]), { outcome: "no id", spans: [{ x: 1 }] }],
       labels: [{ sessionId: "s1", name: "n" }],
@@ -154,8 +149,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("rewrites large stored sessions in several deliveries, complete and without duplicates, or changes nothing where they would exceed the limit", async () => {
-    const t = await startInstance({ settings: { maxTraceBytes: "2000000" } });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings: { maxTraceBytes: "2000000" } });
     const post = (sessions: object[]) => t.post(PATH, { token, json: { sessions } });
     const note = "n".repeat(600_000);
     const ids = ["a", "b", "c", "d"];
@@ -196,8 +190,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("stores a large batch in several deliveries, between which others get their turn, complete and without duplicates", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const spans = (name: string, count: number) =>
       Array.from({ length: count }, (_, i) => ({ id: `${name}${i}`, n: i }));
     const json = {
@@ -231,8 +224,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("stores nothing of a large batch when one of its sessions would exceed its size limit", async () => {
-    const t = await startInstance({ settings: { maxTraceBytes: "400000" } });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings: { maxTraceBytes: "400000" } });
     const grow = (member: string, more: object[] = []) => ({
       sessions: [...more, session({ id: "s", [member]: "x".repeat(150_000) })],
     });
@@ -247,16 +239,14 @@ describe("agentTracesIngest", () => {
   });
 
   it("keeps sessions of the same id apart by device", async () => {
-    const t = await startInstance();
-    const one = await t.device();
+    const { t, device: one } = await startWithDevice();
     const two = await t.device(one.team);
     for (const { token } of [one, two]) await t.post(PATH, { token, json: { sessions: [session()] } });
     expect(t.count("trace_sessions")).toBe(2);
   });
 
   it("accepts members of a wrong type where it only interprets them", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const json = {
       sessions: [
         session({ id: { odd: 1 }, agent: 7, startedAt: "soon", branch: null, commits: "x" }, [
@@ -272,8 +262,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("replaces secrets wherever they stand and counts what held one", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
     const json = {
       sessions: [
@@ -307,8 +296,7 @@ describe("agentTracesIngest", () => {
     ["a label that is no object", { sessions: [], labels: ["x"] }],
     ["a bad client timestamp", { sessions: [], clientTimestamp: "now" }],
   ])("refuses %s and stores nothing", async (_, json) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json })).status).toBe(400);
     expect([t.count("trace_sessions"), t.count("deliveries")]).toEqual([0, 0]);
   });
@@ -316,8 +304,7 @@ describe("agentTracesIngest", () => {
   it.each(['{"sessions":[],"sessions":[]}', '{"sessions":[{"outcome":"x","outcome":"y","spans":[]}]}'])(
     "refuses duplicate members: %s",
     async (body) => {
-      const t = await startInstance();
-      const { token } = await t.device();
+      const { t, token } = await startWithDevice();
       expect((await t.post(PATH, { token, body, headers: { "content-type": "application/json" } })).status).toBe(400);
     },
   );
@@ -336,8 +323,7 @@ describe("agentTracesIngest", () => {
       },
     ],
   ])("answers 413 to %s and stores nothing", async (_, json) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json })).status).toBe(413);
     expect(t.count("trace_sessions")).toBe(0);
   });
@@ -350,8 +336,7 @@ describe("agentTracesIngest", () => {
   });
 
   it("takes an empty batch", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json: { sessions: [] } })).body).toEqual({
       ok: true,
       sessions: 0,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { assignDevice, revokeDevice } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { memberOf } from "../support/reads.ts";
 
 const PATH = "/api/agent-traces/known";
@@ -23,8 +23,7 @@ const knownTo = async (t: TestInstance, { token }: TestDevice, ...ids: string[])
 const s = (id: string) => ({ id, endedAt: "2026-11-21T07:30:00.000Z", spans: 2, commits: 1 });
 
 it("names the sessions that disconnected devices of the team sent, the device's own where it asks for them, and no others", async () => {
-  const t = await startInstance();
-  const old = await t.device();
+  const { t, device: old } = await startWithDevice();
   const other = await t.device();
   await tell(t, old, "s1");
   await tell(t, old, "s2");
@@ -47,8 +46,7 @@ it("names the sessions that disconnected devices of the team sent, the device's 
 });
 
 it("names the sessions of a device whose token expired, but not those of another person's device", async () => {
-  const t = await startInstance();
-  const old = await t.device();
+  const { t, device: old } = await startWithDevice();
   await tell(t, old, "s1");
   t.clock.advance(91 * DAY_MS);
   const now = await t.device(old.team);

@@ -16,9 +16,8 @@ import { chooseEvents, eventsFor } from "../../src/share/notifications/notificat
 import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
-import { addChannel, arrived, startSending } from "../support/notifications.ts";
+import { addChannel, arrived, startSending, startWithReceiver } from "../support/notifications.ts";
 import { turnsOfOthers } from "../support/others.ts";
-import { startReceiver } from "../support/receiver.ts";
 
 const noted = (t: TestInstance, type: string) =>
   t.rows("SELECT data FROM notices WHERE type = ? ORDER BY id", type).map(({ data }) => JSON.parse(data));
@@ -33,8 +32,7 @@ const beat = (t: TestInstance, token: string, seq: number) =>
   t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq, payload: {} }] } });
 
 it("tells once when a device goes quiet, and once when it reports again", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const look = () => alarmsJob.run(t.instance.core);
   const { token, deviceId, team } = await t.device();
   const other = await t.device(team);
@@ -67,8 +65,7 @@ it("tells once when a device goes quiet, and once when it reports again", async 
 });
 
 it("reports a device as quiet that never reported after it was connected, as when the reply to that was lost", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const { deviceId, team } = await t.device();
   await addChannel(t, receiver, team.id, ["device.quiet"]);
   t.clock.advance(3 * DAY_MS + MINUTE_MS);
@@ -77,9 +74,7 @@ it("reports a device as quiet that never reported after it was connected, as whe
 });
 
 it("tells of thousands of devices that go quiet and report again at once, letting others write in between", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
-  const { core } = t.instance;
+  const { t, core } = await startWithReceiver();
   const team = await t.team();
   const [COUNT, now] = [2_000, t.clock.now()];
   const insert = core.store.db.prepare(
@@ -110,8 +105,7 @@ it("tells of thousands of devices that go quiet and report again at once, lettin
 });
 
 it("does not report a machine as quiet that was connected for a single job", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const team = await t.team();
   await addChannel(t, receiver, team.id, ["device.quiet"]);
   const how = { count: 1, uses: 1, lifetimeMs: DAY_MS, bindsForMs: 7 * DAY_MS };
@@ -126,8 +120,7 @@ it("does not report a machine as quiet that was connected for a single job", asy
 });
 
 it("does not count the time that the server was away as a device's silence, nor report a device that reports again", async () => {
-  const receiver = await startReceiver();
-  const first = await startSending([receiver]);
+  const { receiver, t: first } = await startWithReceiver();
   const { token, deviceId, team } = await first.device();
   const other = await first.device(team);
   await addChannel(first, receiver, team.id, ["device.quiet"]);
@@ -155,8 +148,7 @@ it("does not count the time that the server was away as a device's silence, nor 
 });
 
 it("tells once, also across a restart, of a stale backup and of licences and keys that are about to expire", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver], { settings: { billing: "on" } });
+  const { receiver, t } = await startWithReceiver({ settings: { billing: "on" } });
   const team = await t.team();
   await addChannel(t, receiver, null, eventsFor(null));
   await updateTeam(t.instance.core, team.id, { periodEndAt: t.clock.now() + 20 * DAY_MS }, COMMAND_LINE);
@@ -188,9 +180,7 @@ it("tells once, also across a restart, of a stale backup and of licences and key
 });
 
 it("looks up the owners only of tokens that are due, and lets others in between the teams", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
-  const { core } = t.instance;
+  const { receiver, t, core } = await startWithReceiver();
   await addChannel(t, receiver, null, eventsFor(null));
   const teams = await Promise.all(Array.from({ length: 5 }, () => t.team()));
   const due = [];
@@ -221,8 +211,7 @@ it("looks up the owners only of tokens that are due, and lets others in between 
 });
 
 it("reports a backup and a replica as stale whose last note is dated years ahead", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   await addChannel(t, receiver, null, eventsFor(null));
   await t.team();
   const last = "2030-01-01T00:00:00.000Z";
@@ -241,8 +230,7 @@ it.skipIf(noMounts)(
   async () => {
     const disk = mountTmpfs("400m");
     onTestFinished(() => disk.unmount());
-    const receiver = await startReceiver();
-    const t = await startSending([receiver], { directory: disk.path });
+    const { t } = await startWithReceiver({ directory: disk.path });
     const filler = join(disk.path, "filler");
     writeFileSync(filler, "");
     /** Fills the disk until this share of it is free, looks, and returns the states noted so far. */
@@ -264,8 +252,7 @@ it.skipIf(noMounts)(
 );
 
 it("sends the weekly digest on Monday at 7, once, also across a restart, to whoever asked for it by then", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const { token, team } = await t.device();
   await addChannel(t, receiver, team.id, ["digest.weekly"]);
   const session = (id: string, outcome: string, startedAt: string) => ({ id, outcome, startedAt, spans: [] });
@@ -323,9 +310,7 @@ it("sends the weekly digest on Monday at 7, once, also across a restart, to whoe
 });
 
 it("sends each week once after the clock was a year ahead for a moment, also to whoever asked for it during that moment", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
-  const { core } = t.instance;
+  const { receiver, t, core } = await startWithReceiver();
   const team = await t.team();
   await addChannel(t, receiver, team.id, ["digest.weekly"]);
   t.clock.advance(3 * DAY_MS);
@@ -348,9 +333,7 @@ it("sends each week once after the clock was a year ahead for a moment, also to 
 });
 
 it("sends no past week to whoever asks for it later, and none of a team made after it", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
-  const { core } = t.instance;
+  const { receiver, t, core } = await startWithReceiver();
   const [asked, late] = [await t.team(), await t.team()];
   await addChannel(t, receiver, asked.id, ["digest.weekly"]);
   const { channel } = await addChannel(t, receiver, late.id, ["device.quiet"]);
@@ -370,8 +353,7 @@ it("sends no past week to whoever asks for it later, and none of a team made aft
 });
 
 it("sends no week of a team made after it, although somebody had asked for the weeks of all teams before", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   await addChannel(t, receiver, null, ["digest.weekly"]);
   t.clock.advance(5 * DAY_MS);
   await t.team();
@@ -382,8 +364,7 @@ it("sends no week of a team made after it, although somebody had asked for the w
 it("leaves the week before a team moved here to the instance that it came from", async () => {
   const from = await startInstance();
   const team = await from.team({ name: "Acme" });
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   await addChannel(t, receiver, null, ["digest.weekly"]);
   for (const one of [from, t]) one.clock.advance(4 * DAY_MS);
   await teamMoves.begin(from.instance.core, team.id, "https://new.example", COMMAND_LINE);
@@ -398,8 +379,7 @@ it("leaves the week before a team moved here to the instance that it came from",
 });
 
 it("waits with the digest until all spend is counted, as after an upgrade", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const { token, team } = await t.device();
   await addChannel(t, receiver, team.id, ["digest.weekly"]);
   const spans = [{ id: "a", kind: "llm", usage: { input_tokens: 1_000_000, output_tokens: 0 } }];
@@ -413,8 +393,7 @@ it("waits with the digest until all spend is counted, as after an upgrade", asyn
 });
 
 it("does not count usage without a price as free in the digest", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const { token, team } = await t.device();
   await addChannel(t, receiver, team.id, ["digest.weekly"]);
   const spans = [{ id: "a", kind: "llm", usage: { input_tokens: 1_000_000, output_tokens: 0 } }];
@@ -427,8 +406,7 @@ it("does not count usage without a price as free in the digest", async () => {
 });
 
 it("counts in a digest the classes that recurred in that week, however many others recurred before, and none that recurred after it", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const { token, team } = await t.device();
   await addChannel(t, receiver, team.id, ["digest.weekly"]);
   const entry = (date: string, rule: string) => `## ${date} It broke\n\nBroke.\n\n**Prevention rule:** ${rule}.\n\n`;
@@ -455,8 +433,7 @@ it("counts in a digest the classes that recurred in that week, however many othe
 });
 
 it("sends no digest of a team that moved to another server", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const [here, away] = [await t.device(), await t.device()];
   await addChannel(t, receiver, null, ["digest.weekly"]);
   await teamMoves.begin(t.instance.core, away.team.id, "https://new.example", COMMAND_LINE);
@@ -466,9 +443,7 @@ it("sends no digest of a team that moved to another server", async () => {
 });
 
 it("tells once when a replica fails its check, when nobody checks it any more, and when it is whole again", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
-  const { core } = t.instance;
+  const { receiver, t, core } = await startWithReceiver();
   await addChannel(t, receiver, null, ["replica.stale"]);
   const look = async () => {
     for (let i = 0; i < 2; i++) await alarmsJob.run(core);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { RULES_VERSION } from "../../src/redact/redact.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 
 const PATH = "/api/brain/ingest";
 const file = (path: string, content = `# ${path}\n`) => ({ path, content });
@@ -14,8 +14,7 @@ const secret = () => `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
 
 describe("brainIngest", () => {
   it("stores a snapshot and makes it current", async () => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const answer = await t.post(PATH, {
       token,
       json: { ...snapshot(3, file("b.md"), file("a.md", "é")), clientTimestamp: "2026-11-21T08:00:00Z" },
@@ -37,8 +36,7 @@ describe("brainIngest", () => {
   });
 
   it("stores an unchanged file once, whatever its path or version", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: snapshot(1, file("a.md", "same"), file("b.md", "same"), file("c.md", "other")) });
     await t.post(PATH, {
       token,
@@ -48,8 +46,7 @@ describe("brainIngest", () => {
   });
 
   it("scans and stores content anew that was scanned with other rules", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: snapshot(1, file("a.md", "same"), file("b.md", "other")) });
     t.instance.core.store.db.exec("UPDATE brain_blobs SET rules_version = 'older' WHERE content = 'same'");
     const answer = await t.post(PATH, { token, json: snapshot(2, file("a.md", "same"), file("b.md", "other!")) });
@@ -62,8 +59,7 @@ describe("brainIngest", () => {
   });
 
   it("answers 503 and stores nothing when a stored file is erased while the snapshot is read, and accepts the retry", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const { db } = t.instance.core.store;
     await t.post(PATH, { token, json: snapshot(1, file("a.md", "goes"), file("b.md", "stays")) });
     const json = snapshot(2, file("a.md", "goes"), file("b.md", "stays"), file("c.md", "goes"));
@@ -80,8 +76,7 @@ describe("brainIngest", () => {
   });
 
   it("takes a retry as harmless", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     // The order in which files are named does not matter.
     await t.post(PATH, { token, json: snapshot(1, file("b.md"), file("a.md")) });
     const again = await t.post(PATH, { token, json: snapshot(1, file("a.md"), file("b.md")) });
@@ -90,8 +85,7 @@ describe("brainIngest", () => {
   });
 
   it("reports skipped versions and stores the snapshot all the same", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
     // A client that did not hear the answer asks again.
     for (let i = 0; i < 2; i++) {
@@ -104,8 +98,7 @@ describe("brainIngest", () => {
   });
 
   it("keeps different content under an old version as evidence, once, and never makes it current", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: snapshot(5, file("a.md", "true")) });
     for (let i = 0; i < 2; i++) {
       const answer = await t.post(PATH, { token, json: snapshot(5, file("a.md", "rewritten")) });
@@ -123,8 +116,7 @@ describe("brainIngest", () => {
   });
 
   it("takes the newest accepted snapshot of any of the team's devices as current", async () => {
-    const t = await startInstance();
-    const one = await t.device();
+    const { t, device: one } = await startWithDevice();
     const two = await t.device(one.team);
     await t.post(PATH, { token: one.token, json: snapshot(9, file("a.md", "from one")) });
     expect((await t.post(PATH, { token: two.token, json: snapshot(1, file("a.md", "from two")) })).body.ledger).toEqual(
@@ -135,8 +127,7 @@ describe("brainIngest", () => {
   });
 
   it("refuses a raw secret naming file, line and rule, never the value, and stores nothing", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const answer = await t.post(PATH, {
       token,
       json: snapshot(1, file("ok.md"), file("notes/key.md", `# Key\n\ntoken ${secret()}\n`)),
@@ -148,8 +139,7 @@ describe("brainIngest", () => {
   });
 
   it("names every secret of a snapshot at once, and counts those beyond fifty", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const leaky = (path: string, count: number) => file(path, `# Keys\n${`token ${secret()}\n`.repeat(count)}`);
     const first = await t.post(PATH, { token, json: snapshot(1, leaky("a.md", 12), file("b.md"), leaky("c.md", 2)) });
     const named = [...Array.from({ length: 12 }, (_, i) => `a.md line ${i + 2}`), "c.md line 2", "c.md line 3"];
@@ -164,8 +154,7 @@ describe("brainIngest", () => {
   });
 
   it("replaces and counts likely secrets; a retry of the same file is still a retry", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const value = ["tr0ub4dor", "and", "3", "staples"].join("-");
     const json = snapshot(1, file("a.md", `DB_PASSWORD=${value}\nsee https://bot:${value}@db.example/x\n`));
     const answer = await t.post(PATH, { token, json });
@@ -201,16 +190,14 @@ describe("brainIngest", () => {
     ["carries a text in tags", "a\u{e0068}\u{e0069}.md"],
     ["carries bytes in variation selectors", "😀\u{e0110}\u{e0111}.md"],
   ])("refuses a path that %s", async (_, path) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const answer = await t.post(PATH, { token, json: snapshot(1, file("fine.md"), file(path)) });
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining("file 1")]);
     expect(t.count("brain_snapshots")).toBe(0);
   });
 
   it("names the misleading character of a path, and accepts file names in all scripts", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const wrong = await t.post(PATH, { token, json: snapshot(1, file("a/\u202egpj.md")) });
     expect(wrong.body).toEqual({
       error: "The path of file 0 holds U+202E, which cannot be seen or changes how the rest reads.",
@@ -228,8 +215,7 @@ describe("brainIngest", () => {
     ["the same but for case", "Notes.md", "notes.MD"],
     ["the same but for Unicode form", "caf\u00e9.md", "cafe\u0301.md"],
   ])("refuses paths that are %s", async (_, one, two) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json: snapshot(1, file(one), file(two)) })).status).toBe(400);
   });
 
@@ -241,8 +227,7 @@ describe("brainIngest", () => {
     ["a file without content", { version: 1, files: [{ path: "a.md" }] }],
     ["content with a lone surrogate", { version: 1, files: [file("a.md", "\udfff")] }],
   ])("refuses %s", async (_, json) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json })).status).toBe(400);
     expect(t.count("deliveries")).toBe(0);
   });
@@ -255,15 +240,13 @@ describe("brainIngest", () => {
       snapshot(1, ...Array.from({ length: 9 }, (_, i) => file(`${i}.md`, "x".repeat(1024 * 1024)))),
     ],
   ])("answers 413 to %s and stores nothing", async (_, json) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json })).status).toBe(413);
     expect(t.count("brain_blobs")).toBe(0);
   });
 
   it("takes 500 files, an empty one, and one of 1 MiB with its footer", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const files = [
       file("big.md", "x".repeat(1024 * 1024 + 4096)),
       file("empty.md", ""),
@@ -281,8 +264,7 @@ describe("brainIngest", () => {
   });
 
   it("stores identical content for each team separately", async () => {
-    const t = await startInstance();
-    const one = await t.device();
+    const { t, device: one } = await startWithDevice();
     const two = await t.device();
     for (const { token } of [one, two]) await t.post(PATH, { token, json: snapshot(1, file("a.md", "shared words")) });
     expect(

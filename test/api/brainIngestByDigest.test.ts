@@ -5,7 +5,7 @@ import { sha256Hex } from "../../src/kit/hash.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam } from "../support/instance.ts";
 
 const PATH = "/api/brain/ingest";
 const whole = (path: string, content: string) => ({ path, content });
@@ -20,8 +20,7 @@ describe("brainIngest of files that are named by their digests", () => {
   it("stores the same snapshot as one with their contents: same files, size and digest", async () => {
     const digests: unknown[] = [];
     for (const unchanged of [whole, named]) {
-      const t = await startInstance();
-      const { token } = await t.device();
+      const { t, token } = await startWithDevice();
       await t.post(PATH, { token, json: snapshot(1, whole("a.md", "stays é"), whole("b.md", "old")) });
       const json = snapshot(2, unchanged("moved.md", "stays é"), whole("b.md", "new"));
       const answer = await t.post(PATH, { token, json });
@@ -42,8 +41,7 @@ describe("brainIngest of files that are named by their digests", () => {
   });
 
   it("says which contents it needs, and stores nothing", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: snapshot(1, whole("a.md", "held"), whole("b.md", "scanned by other rules")) });
     t.instance.core.store.db.exec("UPDATE brain_blobs SET rules_version = 'older' WHERE content LIKE 'scanned%'");
     const files = [named("new.md", "never seen"), named("a.md", "held"), named("b.md", "scanned by other rules")];
@@ -65,9 +63,7 @@ describe("brainIngest of files that are named by their digests", () => {
   });
 
   it("tells the device of a person who sees only their own nothing of the contents that others sent", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const team = await t.team();
+    const { t, core, team } = await startWithTeam();
     const [theirs, own] = [await t.device(team), await t.device(team)];
     const member = { id: team.id, role: "own_only" } as const;
     const { id } = await makeAccount(core, {
@@ -90,8 +86,7 @@ describe("brainIngest of files that are named by their digests", () => {
   });
 
   it("needs every content while the policy keeps metadata only, and none while it is off", async () => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const policy = (captureMode: CaptureMode) =>
       setPolicy(t.instance.core, team.id, parsePolicy(JSON.stringify({ captureMode })), COMMAND_LINE);
     await policy("metadata");
@@ -109,8 +104,7 @@ describe("brainIngest of files that are named by their digests", () => {
   });
 
   it("counts contents that are already stored towards the snapshot's size limit", async () => {
-    const t = await startInstance({ settings: { maxBrainSnapshotBytes: "2000" } });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings: { maxBrainSnapshotBytes: "2000" } });
     const text = "0123456789".repeat(100);
     await t.post(PATH, { token, json: snapshot(1, whole("a.md", text)) });
     const twice = snapshot(2, named("a.md", text), named("b.md", text));
@@ -125,8 +119,7 @@ describe("brainIngest of files that are named by their digests", () => {
   });
 
   it("refuses a file with neither content nor digest, and a malformed digest", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     for (const [file, place] of [
       [{ path: "a.md" }, '"files.0.content" is missing'],
       [{ path: "a.md", contentSha256: "ABC" }, '"files.0.contentSha256" must be'],

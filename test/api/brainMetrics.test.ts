@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 import { publish as publishFiles } from "../support/reads.ts";
 
 /** The test clock stands at 2026-11-21 08:00 UTC. */
@@ -15,8 +15,7 @@ const ask = async (t: TestInstance, token: string, query = "") =>
 const dated = (...days: string[]) => days.map((day, i) => `## ${day} Entry ${i}\n`).join("\n");
 
 it("counts zero where there are no entries, also for an unknown repository", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const nothing = {
     ...{ ok: true, repoKey: null, trend: "flat", priorMean: 0, total: 0, skipped: 0, openTotal: 0 },
     ...{ open: [], recurringClasses: [] },
@@ -32,8 +31,7 @@ it("counts zero where there are no entries, also for an unknown repository", asy
 });
 
 it("counts the entries of four rolling weeks to the day, whatever their order", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const days = ["2026-11-21", "2026-10-25", "2026-11-15", "2026-11-14", "2026-11-08", "2026-11-07", "2026-10-24"];
   await publish(t, token, "a", `${dated(...days)}\n## Not dated\n`);
   const body = await ask(t, token);
@@ -42,8 +40,7 @@ it("counts the entries of four rolling weeks to the day, whatever their order", 
 });
 
 it("does not count headings of security and anti-patterns files as errors, dated or not", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const other = "## 2026-11-20 Dated\n\n## Not dated\n";
   const others = { ".claude/brain/security.md": other, ".claude/brain/anti-patterns.md": other };
   await publish(t, token, "a", `${dated("2026-11-19")}\n## Not dated\n`, others);
@@ -56,15 +53,13 @@ it.each([
   ["down", ["2026-11-10"]],
   ["up", ["2026-11-20", "2026-11-10", "2026-11-10"]],
 ])("calls the trend %s for entries of %j", async (trend, days) => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await publish(t, token, "a", dated(...days));
   expect((await ask(t, token)).trend).toBe(trend);
 });
 
 it("rolls with the clock", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await publish(t, token, "a", dated("2026-11-20", "2026-11-19"));
   const counts = async () => (await ask(t, token)).weeks.map(({ count }: { count: number }) => count);
   expect(await counts()).toEqual([0, 0, 0, 2]);
@@ -76,8 +71,7 @@ it("rolls with the clock", async () => {
 });
 
 it("counts entries dated tomorrow, which it already is somewhere, and none later", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await publish(t, token, "a", dated("2026-11-22", "2026-11-23", "2027-01-01"));
   const thisWeek = async () => (await ask(t, token)).weeks[3].count;
   expect(await thisWeek()).toBe(0);
@@ -87,8 +81,7 @@ it("counts entries dated tomorrow, which it already is somewhere, and none later
 });
 
 it("shows the newest three open entries and where they stand", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const open = (day: string) => `## ⏳ ${day} – **Open** of ${day}\n\n`;
   await publish(
     t,
@@ -106,8 +99,7 @@ it("shows the newest three open entries and where they stand", async () => {
 });
 
 it("finds classes that recur by their rule, or by their title where there is none, without a window of time", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const entry = (day: string, title: string, rule?: string) =>
     `## ${day} ${title}\n\n${rule === undefined ? "" : `**Prevention rule:** ${rule}\n\n`}`;
   await publish(
@@ -141,8 +133,7 @@ it("finds classes that recur by their rule, or by their title where there is non
 });
 
 it("finds classes across a team's repositories, and of one alone when asked", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await publish(t, token, "a", "## 2026-11-20 Login loop\n");
   await publish(t, token, "b", "## 2026-11-19 Login loop\n");
   expect(await ask(t, token)).toMatchObject({ total: 2, recurringClasses: [{ occurrences: 2 }] });
@@ -161,8 +152,7 @@ it("counts errors only, of current brains only, of one's own team only", async (
 });
 
 it("finds a repository by a key that holds a secret, and does not repeat the secret", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const repoKey = "https://user:hunter2secret@git.example.com/a";
   await publish(t, token, repoKey, dated("2026-11-20"));
   const answer = await t.get(`/api/brain/metrics?repoKey=${encodeURIComponent(repoKey)}`, { token });
@@ -173,8 +163,7 @@ it("finds a repository by a key that holds a secret, and does not repeat the sec
 it.each(["", `?repoKey=${"a".repeat(513)}`, "?repoKey=a%00b"])(
   "refuses an empty, long or broken key: %j",
   async (query) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const answer = await t.get(`/api/brain/metrics${query === "" ? "?repoKey=" : query}`, { token });
     expect(answer.status).toBe(400);
     expect(answer.body.error).toContain("repoKey");
@@ -182,8 +171,7 @@ it.each(["", `?repoKey=${"a".repeat(513)}`, "?repoKey=a%00b"])(
 );
 
 it("answers with the figures it has while nothing can be stored", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await publish(t, token, "a", dated("2026-11-20"));
   await ask(t, token);
   await publish(t, token, "a", dated("2026-11-20", "2026-11-19"), {}, 2);

@@ -3,7 +3,7 @@ import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { listPulses } from "../../src/record/pulses/pulses.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
 
 const pulse = (more: Record<string, unknown> = {}) => ({
@@ -15,8 +15,7 @@ const held = (t: TestInstance) =>
   t.rows("SELECT repo_key, at, counts, fingerprints FROM brain_pulses ORDER BY repo_key");
 
 it("keeps one row a device and repository: the newest", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const first = await send(t, token, pulse());
   expect(first.body).toEqual({ ok: true, repoKey: "shop", at: "2026-11-21T07:00:00.000Z" });
   const newer = await send(
@@ -36,8 +35,7 @@ it("keeps one row a device and repository: the newest", async () => {
 });
 
 it("answers an older pulse with the stored one, and takes a retry as harmless", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await send(t, token, pulse());
   const before = held(t);
   const late = await send(t, token, pulse({ at: "2026-11-21T06:00:00Z", counts: { errors: 1 } }));
@@ -47,8 +45,7 @@ it("answers an older pulse with the stored one, and takes a retry as harmless", 
 });
 
 it("keeps what came without a repository apart", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const { repoKey: _, ...nameless } = pulse();
   expect((await send(t, token, nameless)).body.repoKey).toBeNull();
   await send(t, token, pulse());
@@ -56,8 +53,7 @@ it("keeps what came without a repository apart", async () => {
 });
 
 it("keeps each fingerprint once and secrets never", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
   const answer = await send(
     t,
@@ -101,8 +97,7 @@ it.each<[string, unknown]>([
   ["fingerprints", pulse({ fingerprints: Array(1_001).fill("3fa9c1d2") })],
   ["repoKey", pulse({ repoKey: "" })],
 ])("refuses a pulse whose %s is wrong, and keeps nothing of it", async (member, json) => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const answer = await send(t, token, json);
   expect(answer.status).toBe(400);
   expect(answer.body.error).toContain(member);
@@ -110,8 +105,7 @@ it.each<[string, unknown]>([
 });
 
 it("accepts a pulse at the limits", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const counts = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`${i}`.padStart(64, "é"), 2 ** 53 - 1]));
   const fingerprints = Array.from({ length: 1_000 }, (_, i) => i.toString(16).padStart(8, "0"));
   const at = isoInstant(t.clock.now() + DAY_MS);
@@ -142,8 +136,7 @@ it("adds up the pulses of a team's devices, and lists the classes that two of th
 });
 
 it("adds up thousands of pulses with distinct fingerprints while others get their turn", async () => {
-  const t = await startInstance();
-  const { token, deviceId, team } = await t.device();
+  const { t, token, deviceId, team } = await startWithDevice();
   await send(t, token, pulse({ counts: { errors: 1 }, fingerprints: ["aaaaaaaa"] }));
   const { deviceId: other } = await t.device(team);
   const { core } = t.instance;
@@ -167,8 +160,7 @@ it("adds up thousands of pulses with distinct fingerprints while others get thei
 });
 
 it("refuses a pulse once the team moved, although its token was checked before the move", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const [, answer] = await Promise.all([
     teamMoves.begin(t.instance.core, team.id, "https://new.example", COMMAND_LINE),
     send(t, token, pulse()),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 const errors = `# Errors
 
@@ -77,8 +77,7 @@ describe("brainSearch", () => {
   });
 
   it("orders equally good sections by repository, file and line, whatever the order of arrival, also after a restart", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const section = "# Cookies\n\nSet a path on every cookie.\n";
     const publish = (repoKey: string, version: number, paths: readonly string[]) =>
       t.post("/api/brain/ingest", {
@@ -178,8 +177,7 @@ describe("brainSearch", () => {
     "q=a&limit=x",
     `q=a&repoKey=${encodeURIComponent("\u0000")}`,
   ])("refuses the query %j", async (query) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.get(`/api/brain/search?${query}`, { token })).status).toBe(400);
   });
 });

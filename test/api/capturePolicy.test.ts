@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const TELEMETRY = "/api/telemetry/ingest";
@@ -13,8 +13,7 @@ const PULSE = "/api/brain-pulse/ingest";
 const SECRET_TEXT = "Why does the till of Mrs Example never close?";
 
 async function open(mode?: CaptureMode) {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   if (mode) await put(t, device, mode);
   return { t, device };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 
 const session = (id: string, files: readonly string[]) => ({
   ...{ id, outcome: "success", spans: [], files },
@@ -21,8 +21,7 @@ In src/login.ts.
 `;
 
 it("compares every entry with the sessions before it and says what became of it", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const sessions = [session("a", ["src/login.ts", "src/build.ts"]), session("b", ["src/build.ts"])];
   await t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions } });
   const files = [
@@ -51,8 +50,7 @@ it("compares every entry with the sessions before it and says what became of it"
 });
 
 it("refuses an invalid repository, and a tier without traces", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   expect((await t.post("/api/causal-link/correlate", { token, json: { repoKey: 3 } })).status).toBe(400);
   const starter = await t.device(await t.team({ tier: "starter" }));
   const answer = await t.post("/api/causal-link/correlate", { token: starter.token });

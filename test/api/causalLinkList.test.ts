@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 const SHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678";
 const ERRORS = ".claude/brain/errors.md";
@@ -131,8 +131,7 @@ describe("causalLinkList", () => {
   });
 
   it("refuses invalid filters", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     for (const query of [
       "?limit=0",
       "?limit=201",

@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 
 it("disconnect revokes the binding and keeps what the device sent", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await t.post("/api/telemetry/ingest", { token: device.token, json: { entries: [{ seq: 1, payload: {} }] } });
   const answer = await t.post("/api/connect/disconnect", { token: device.token });
   expect([answer.status, answer.body]).toEqual([200, { ok: true, revoked: true }]);
@@ -13,8 +12,7 @@ it("disconnect revokes the binding and keeps what the device sent", async () => 
 });
 
 it("disconnect of one device leaves the team's others bound", async () => {
-  const t = await startInstance();
-  const one = await t.device();
+  const { t, device: one } = await startWithDevice();
   const two = await t.device(one.team);
   await t.post("/api/connect/disconnect", { token: one.token });
   expect((await t.get("/api/policy", { token: two.token })).status).toBe(200);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { countDevices, createFleetCodes, listOpenCodes, revokeCode } from "../../src/identity/devices/devices.ts";
 import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithTeam } from "../support/instance.ts";
 
 const consent = { version: "2026-01", deviceLabel: "build agent" };
 const PATH = "/api/connect/exchange";
@@ -86,16 +86,14 @@ describe("connectExchange", () => {
   });
 
   it("answers 404 when the code's team is gone", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const code = await t.code(team);
     t.instance.core.store.db.prepare("DELETE FROM teams WHERE id = ?").run(team.id);
     expect((await t.post(PATH, { json: { code, consent } })).status).toBe(404);
   });
 
   it("says of a used and of an expired code which it is", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const used = await t.code(team);
     await t.post(PATH, { json: { code: used, consent } });
     const again = await t.post(PATH, { json: { code: used, consent } });
@@ -123,8 +121,7 @@ describe("connectExchange", () => {
   });
 
   it("lets exactly as many of fifty parallel exchanges win as a fleet's code has uses, with each device's label and no person", async () => {
-    const t = await startInstance({ settings: { limitExchange: "off" } });
-    const team = await t.team();
+    const { t, team } = await startWithTeam({ settings: { limitExchange: "off" } });
     const how = { count: 1, uses: 7, lifetimeMs: DAY_MS, bindsForMs: null };
     const [made] = await createFleetCodes(t.instance.core, team.id, how, COMMAND_LINE);
     const ask = (_: unknown, i: number) =>
@@ -148,9 +145,7 @@ describe("connectExchange", () => {
   });
 
   it("binds machines of one job for the code's time, which rotation does not extend, and frees their seats afterwards", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const team = await t.team();
+    const { t, core, team } = await startWithTeam();
     const how = { count: 1, uses: 2, lifetimeMs: 30 * DAY_MS, bindsForMs: 6 * HOUR_MS };
     const [made] = await createFleetCodes(core, team.id, how, COMMAND_LINE);
     const ask = () => t.post(PATH, { json: { code: made?.code, consent } });
@@ -171,9 +166,7 @@ describe("connectExchange", () => {
   });
 
   it("counts a fleet code's uses down, until it is revoked or expires", async () => {
-    const t = await startInstance({ settings: { limitExchange: "off" } });
-    const { core } = t.instance;
-    const team = await t.team();
+    const { t, core, team } = await startWithTeam({ settings: { limitExchange: "off" } });
     const [one, two] = await createFleetCodes(
       core,
       team.id,

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 
 const PATH = "/api/connect/rotate";
 
 describe("connectRotate", () => {
   it("replaces the token: the new one works, the old one does not", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     t.clock.advance(DAY_MS);
     const answer = await t.post(PATH, { token: device.token });
     expect(answer.status).toBe(200);
@@ -31,8 +30,7 @@ describe("connectRotate", () => {
   });
 
   it("answers 403 token_expired from the instant of expiry on", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     t.clock.advance(90 * DAY_MS);
     const answer = await t.post(PATH, { token: device.token });
     expect([answer.status, answer.body.reason]).toEqual([403, "token_expired"]);
@@ -40,8 +38,7 @@ describe("connectRotate", () => {
   });
 
   it("answers 403 token_revoked after a disconnect", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await t.post("/api/connect/disconnect", { token: device.token });
     const answer = await t.post(PATH, { token: device.token });
     expect([answer.status, answer.body.reason]).toEqual([403, "token_revoked"]);

@@ -2,7 +2,7 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 it("is ok while the database takes writes", async () => {
   const t = await startInstance();
@@ -12,8 +12,7 @@ it("is ok while the database takes writes", async () => {
 });
 
 it("is degraded while the database takes no writes, at once after a failed request, and recovers by itself", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const { db } = t.instance.core.store;
   await t.get("/api/health");
   db.pragma("query_only = ON");
@@ -34,8 +33,7 @@ it("notices without traffic that writes fail", async () => {
 });
 
 it("is degraded at once when the database file is taken away, and until something is stored again, although the file is back", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const file = join(t.directory, "reckon.db");
   expect((await t.get("/api/health")).status).toBe(200);
   const probed = t.rows("SELECT * FROM health_probes");
@@ -59,8 +57,7 @@ function otherWriter(t: TestInstance) {
 }
 
 it("is degraded while another process keeps the write lock, says so before a delivery is given up, and recovers", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await t.get("/api/health");
   // The last write is too old by now to prove anything.
   t.clock.advance(10_000);

@@ -3,7 +3,7 @@ import { verifyLicense } from "../../src/identity/license/license.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/license";
 const pubkeyOf = async (t: TestInstance) => (await t.get("/api/license/pubkey")).body.pubkey as string;
@@ -42,8 +42,7 @@ describe("getLicense", () => {
   });
 
   it("is not valid after its end, nor with one character changed", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const { license } = (await t.get(PATH, { token })).body;
     const pem = await pubkeyOf(t);
     expect(await verifyLicense(license, pem, new Date(t.clock.now() + 31 * DAY_MS))).toMatchObject({
@@ -72,16 +71,14 @@ describe("getLicense", () => {
     ["active", { suspended: true }, 403, undefined],
     ["canceled", { suspended: true }, 403, undefined],
   ] as const)("answers a subscription that is %s %o with %i", async (subscription, more, status, licensed) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await updateTeam(t.instance.core, device.team.id, { subscription, ...more }, COMMAND_LINE);
     const answer = await t.get(PATH, { token: device.token });
     expect([answer.status, answer.body.status]).toEqual([status, licensed]);
   });
 
   it("gives fourteen days of grace after the paid period and caps the licence at their end", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const end = t.clock.now() + 3 * DAY_MS;
     await updateTeam(t.instance.core, device.team.id, { periodEndAt: end }, COMMAND_LINE);
     const { license } = (await t.get(PATH, { token: device.token })).body;
@@ -93,8 +90,7 @@ describe("getLicense", () => {
   });
 
   it("counts the grace of a team marked past due from that day when no period's end is known", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await updateTeam(t.instance.core, device.team.id, { subscription: "past_due" }, COMMAND_LINE);
     t.clock.advance(14 * DAY_MS - 1);
     expect((await t.get(PATH, { token: device.token })).status).toBe(200);
@@ -111,8 +107,7 @@ describe("getLicense", () => {
   });
 
   it("answers 503 that waiting can help when the key cannot be read", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.get(PATH, { token });
     t.instance.core.store.db.prepare("UPDATE signing_keys SET kid = 'another'").run();
     const answer = await t.get(PATH, { token });

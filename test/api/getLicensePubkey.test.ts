@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { verifyLicense } from "../../src/identity/license/license.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { rotateKey } from "../../src/platform/keys/keys.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 
 it("publishes the RSA-3072 public key, cacheable for an hour", async () => {
   const t = await startInstance();
@@ -33,8 +33,7 @@ it("makes its own key at a first start, readable by its owner alone, and keeps i
 });
 
 it("keeps a retired key published, so that what it signed still verifies", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const before = (await t.get("/api/license/pubkey")).body.pubkey;
   const { license } = (await t.get("/api/license", { token })).body;
   await rotateKey(t.instance.core, COMMAND_LINE);

@@ -1,11 +1,10 @@
 import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 
 it("answers the default policy until a team sets one", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const answer = await t.get("/api/policy", { token });
   expect(answer.body).toEqual({
     ok: true,
@@ -16,8 +15,7 @@ it("answers the default policy until a team sets one", async () => {
 });
 
 it("answers 304 to an agent that has the policy already, and the new one after a change", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const etag = (await t.get("/api/policy", { token })).headers.get("etag") as string;
   const unchanged = await t.get("/api/policy", { token, headers: { "if-none-match": etag } });
   expect([unchanged.status, unchanged.text, unchanged.headers.get("etag")]).toEqual([304, "", etag]);
@@ -44,8 +42,7 @@ it("applies a change once that is sent twice, and refuses one based on an earlie
 });
 
 it("names the log as checkpoints do, with the policy and without", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const [origin] = (await t.get("/ledger/checkpoint")).text.split("\n");
   expect(origin).toMatch(/\/1$/);
   const { headers } = await t.get("/api/policy", { token });
@@ -55,8 +52,7 @@ it("names the log as checkpoints do, with the policy and without", async () => {
 });
 
 it("gives each team its own policy", async () => {
-  const t = await startInstance();
-  const one = await t.device();
+  const { t, device: one } = await startWithDevice();
   const two = await t.device();
   await setPolicy(t.instance.core, one.team.id, parsePolicy('{"captureMode":"off"}'), COMMAND_LINE);
   expect((await t.get("/api/policy", { token: one.token })).body.captureMode).toBe("off");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 
 const OPUS = "claude-opus-4-6";
 
@@ -12,8 +12,7 @@ async function send(t: TestInstance, device: TestDevice, repoKey: string | undef
 const ask = (t: TestInstance, device: TestDevice, query = "") => t.get(`/api/spend${query}`, { token: device.token });
 
 it("answers with what the team's agents used and what it costs, of everything that was acknowledged before", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const usage = {
     input_tokens: 100_000,
     output_tokens: 2_000,
@@ -57,8 +56,7 @@ it("answers with what the team's agents used and what it costs, of everything th
 });
 
 it("narrows to days and a repository, groups as asked and shows no more groups than wanted", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const usage = { input_tokens: 1_000_000 };
   await send(t, device, "shop", [
     { model: OPUS, branch: "main", sessionId: "a", usage },
@@ -118,8 +116,7 @@ it.each([
 });
 
 it("asks to come back while very much spend is uncounted, and answers once it is counted", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await send(t, device, "shop", [{ model: OPUS, usage: { input_tokens: 1_000_000 } }]);
   const { db } = t.instance.core.store;
   // As after the upgrade of a large database: nothing of it was counted yet.
@@ -131,8 +128,7 @@ it("asks to come back while very much spend is uncounted, and answers once it is
 });
 
 it("narrows to usage without a repository, as the lists do, and names valid values of from and to", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const usage = { input_tokens: 1_000_000 };
   await send(t, device, "shop", [{ model: OPUS, sessionId: "a", usage }]);
   await send(t, device, undefined, [{ model: OPUS, sessionId: "b", usage }]);
@@ -155,8 +151,7 @@ it("names the valid groupings", async () => {
 
 it("uses the data directory's own prices and goes on answering while they are wrong", async () => {
   const { writeFileSync } = await import("node:fs");
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await send(t, device, "shop", [{ model: "own-model", usage: { input_tokens: 1_000_000 } }]);
   const path = `${t.directory}/prices.json`;
   writeFileSync(path, '{"date":"2026-11-01","models":{"own-model":{"input":2,"output":4}}}');

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { NOTES, noteOf, read, sha, UPLOAD, upload } from "../support/git-ai.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 import { turnsOfOthers } from "../support/others.ts";
 import { memberOf } from "../support/reads.ts";
@@ -17,8 +17,7 @@ const LEAF = { kind: "traces", mode: "notes", items: 0, withheld: 0 };
 
 describe("gitAiNotesUpload", () => {
   it("keeps notes byte for byte, the last of each commit, as leaves of the log", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const odd = "\u0000\r\n\t  tab\u2028\u00a0 \ufeff\u{1f600} é \\u0041 ---\n\n";
     const answer = await upload(t, token, { [sha("a")]: noteOf(), [sha("b")]: odd, [sha("c")]: "" });
     expect([answer.status, answer.body]).toEqual([200, { success_count: 3, failure_count: 0 }]);
@@ -44,8 +43,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("takes gzip and either spelling of its path, and a token in either header", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const body = new Uint8Array(
       gzipSync(JSON.stringify({ entries: [{ commit_sha: sha("a"), content: "n", more: 1 }] })),
     );
@@ -63,8 +61,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("counts what can never be kept as failed, and keeps the rest", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const key = `AKIA${"QRSTUVWX23456ABC"}`;
     const hidden = noteOf({ more: { custom: "x" } }).replace('"x"', `"\\u0041KIA${key.slice(4)}"`);
     const entries = [
@@ -97,8 +94,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("refuses a body of another form, and one that is too large", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const headers = { "content-type": "application/json" };
     for (const body of ["not json", "[]", '{"entries":{}}', '{"entries":[{"commit_sha":1,"content":""}]}', "{}"]) {
       const answer = await t.post(UPLOAD, { token, headers, body });
@@ -114,8 +110,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("stores a large batch in parts, each a leaf", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const entries = Array.from({ length: 450 }, (_, i) => ({
       commit_sha: i.toString(16).padStart(40, "0"),
       content: noteOf(),
@@ -126,8 +121,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("takes the largest batch over a socket, and gives it back piece by piece", async () => {
-    const t = await startInstance({ settings: { port: "0", workers: "1" } });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings: { port: "0", workers: "1" } });
     const url = await t.instance.listen();
     const notes = ["1", "2", "3", "4", "5", "6", "7"].map(
       (digit) => [sha(digit), digit.repeat(8 * 1024 * 1024)] as const,
@@ -144,8 +138,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("lets others in while a large note is sent back", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const large = "\u0001".repeat(8 * 1024 * 1024);
     await upload(t, token, { [sha("d")]: large });
     const { turns, done } = await turnsOfOthers(t.instance.core, () => read(t, token, sha("d")));
@@ -163,8 +156,7 @@ describe("gitAiNotesUpload", () => {
     ],
     ["its person has left", ({ instance: { core } }: TestInstance) => core.store.db.exec("DELETE FROM memberships")],
   ] as const)("gives a device no more of its notes once %s", async (_, end) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await assignDevice(t.instance.core, device.deviceId, (await memberOf(t, device.team)).id, COMMAND_LINE);
     const note = noteOf({ more: { text: "x".repeat(2_000_000) } });
     await upload(t, device.token, { [sha("a")]: note, [sha("b")]: note });
@@ -184,8 +176,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("keeps what the team's policy allows", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const mode = (captureMode: string) =>
       setPolicy(t.instance.core, device.team.id, parsePolicy(JSON.stringify({ captureMode })), COMMAND_LINE);
     await mode("off");
@@ -245,8 +236,7 @@ describe("gitAiNotesRead", () => {
   });
 
   it("answers 404 where there is no note, and accepts up to a hundred commits", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     for (const commits of [[sha("a")], [], ["", ""]]) {
       const answer = await read(t, token, ...commits);
       expect([answer.status, answer.body]).toEqual([404, { notes: {} }]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { noteOf, sha, upload } from "../support/git-ai.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestInstance } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const at = (minute: number) => `2026-11-20T12:${String(minute).padStart(2, "0")}:00.000Z`;
@@ -37,8 +37,7 @@ async function blame(t: TestInstance, token: string): Promise<string> {
 
 describe("prompt-for-line by notes", () => {
   it("answers with the prompt of the session that the commit's note names", async () => {
-    const t = await startInstance();
-    const laptop = await t.device();
+    const { t, device: laptop } = await startWithDevice();
     const key = await t.device(laptop.team);
     await capture(t, laptop.token, SESSION);
     await upload(t, key.token, { [sha("a")]: noteOf() });
@@ -58,8 +57,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("attaches a note to its session that comes later, from whichever device", async () => {
-    const t = await startInstance();
-    const laptop = await t.device();
+    const { t, device: laptop } = await startWithDevice();
     const key = await t.device(laptop.team);
     await upload(t, key.token, { [sha("a")]: noteOf() });
     expect(await ask(t, laptop.token, { line: "7" })).toEqual([
@@ -74,8 +72,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("answers with the very edit of the session that wrote the line, where it is known", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const edits = [{ path: "/src/shop/src/login.ts", startLine: 1, endLine: 20, oldLines: 0, newLines: 20 }];
     const spans = [{ id: "write", startedAt: at(10), endedAt: at(10), edits }];
     await capture(t, token, { ...SESSION, cwd: "/src/shop", spans });
@@ -89,8 +86,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("ignores attestations of people, and uses the last attestation of a line", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await capture(t, token, SESSION);
     const attested = {
       "src/login.ts": { "s_c9883b05a2487d::t_1": "1-10", h_31dce776f88375: "5", "s_gone::t_2": "8" },
@@ -103,8 +99,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("reads notes of older versions, with the prompts that they hold", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const record = { agent_id: { tool: "cursor", id: "c-1", model: "gpt-5" }, human_author: null, total_additions: 3 };
     const messages = [
       { type: "user", text: "Add a page", timestamp: "2025-10-01T00:00:00Z" },
@@ -125,8 +120,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("puts the commit down to the session that its note names, and does not map lines of the present file through the note", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await capture(t, token, { ...SESSION, commits: [] });
     await upload(t, token, { [sha("b")]: noteOf() });
     await t.instance.settle();
@@ -136,8 +130,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("puts an error down to the session that a note says made the commit, whichever came first", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const commit = await blame(t, token);
     await capture(t, token, { ...SESSION, commits: [] });
     await t.instance.settle();
@@ -149,8 +142,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("does not hold a session answerable for a commit once its note names another", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const commit = await blame(t, token);
     for (const id of ["s-1", "s-2"]) await capture(t, token, { ...SESSION, id, commits: [] });
     const causes = async (sessions: Record<string, string>) => {
@@ -170,8 +162,7 @@ describe("prompt-for-line by notes", () => {
   });
 
   it("answers nothing from texts that are no notes of Git AI", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     for (const content of [
       "",
       "src/login.ts\n  s_a 1-9",

@@ -5,7 +5,7 @@ import type { Team } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { workers } from "../../src/platform/workers/workers.ts";
 import { CAPTURE_MODES, type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { type Ask, startInstance, type TestInstance } from "../support/instance.ts";
+import { type Ask, startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 /*
  * A large body is read in a thread of its own, a small one where it is answered, and all of them there with RECKON_WORKERS=0: nobody
@@ -162,8 +162,7 @@ describe("large bodies", () => {
     const endpoints = CONTRACT.filter(({ spec }) => spec.body?.prepare);
     expect(endpoints.length).toBeGreaterThan(6);
     const answers = async (threads: string) => {
-      const t = await startInstance({ settings: { workers: threads } });
-      const { token } = await t.device();
+      const { t, token } = await startWithDevice({ settings: { workers: threads } });
       const all: unknown[] = [];
       for (const { spec } of endpoints) {
         const body = `${JSON.stringify(spec.example?.body)}${" ".repeat(20_000)}`;
@@ -187,8 +186,7 @@ describe("large bodies", () => {
   });
 
   it("are refused, for the client to send again, when the thread that reads them ends", async () => {
-    const t = await startInstance({ settings: { workers: "1" } });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings: { workers: "1" } });
     const bodies = [
       [TELEMETRY, batch(60)] as const,
       [TRACES, traces(20)] as const,

@@ -12,14 +12,13 @@ import { transparency } from "../../src/platform/transparency/room.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { prove } from "../../src/share/proofs/prove.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 const text = async (t: TestInstance, path: string) => (await t.call("GET", path)).text;
 const logKey = async (t: TestInstance) => parseVkey((await text(t, "/ledger/key")).trim());
 
 it("gives each delivery that changed anything a receipt, which proves to its sender that it was taken", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const key = await logKey(t);
   const sent = [
     ["/api/telemetry/ingest", { repoKey: "r", entries: [{ seq: 1, payload: { a: "password=hunter2hunter2" } }] }],
@@ -57,8 +56,7 @@ it("gives each delivery that changed anything a receipt, which proves to its sen
 });
 
 it("serves a checkpoint and tiles from which anybody can compute the root", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   for (let seq = 1; seq <= 300; seq++)
     await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq, payload: {} }] } });
   const { size, root, origin } = openCheckpoint(await text(t, "/ledger/checkpoint"), await logKey(t));
@@ -169,8 +167,7 @@ it("proves a team's records to the team's devices, and nothing to another team's
 });
 
 it("proves a snapshot with the largest number of files", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const files = Array.from({ length: t.instance.core.config.maxBrainFiles }, (_, i) => ({
     path: `${i}.md`,
     content: "",
@@ -181,8 +178,7 @@ it("proves a snapshot with the largest number of files", async () => {
 });
 
 it("proves the rest of a delivery after an erasure, and keeps nothing to guess the erased text by", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const entries = ["yes", "no"].map((text, i) => ({ seq: i + 1, payload: { text } }));
   await t.post("/api/telemetry/ingest", { token, json: { repoKey: "r", entries } });
   const key = await logKey(t);

@@ -13,8 +13,8 @@ import {
   testChannel,
 } from "../../src/share/notifications/notifications.ts";
 import { sendingJob } from "../../src/share/notifications/send.ts";
-import { startInstance, TestClock, type TestInstance } from "../support/instance.ts";
-import { addChannel, arrived, startSending } from "../support/notifications.ts";
+import { startInstance, startWithDevice, TestClock, type TestInstance } from "../support/instance.ts";
+import { addChannel, arrived, startSending, startWithReceiver } from "../support/notifications.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const TEAM_EVENTS = eventsFor("team");
@@ -58,8 +58,7 @@ async function gapArrived(receiver: Awaited<ReturnType<typeof startReceiver>>) {
 
 describe("webhooks", () => {
   it("tell of a gap, signed so that the package of Standard Webhooks verifies it, and of nothing that was said", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver], { settings: { baseUrl: "https://reckon.example.com" } });
+    const { receiver, t } = await startWithReceiver({ settings: { baseUrl: "https://reckon.example.com" } });
     const { token, team, deviceId } = await t.device();
     const { channel, secret } = await addChannel(t, receiver, team.id, ["gap"]);
     await telemetry(t, token, [1]);
@@ -89,8 +88,7 @@ describe("webhooks", () => {
   });
 
   it("tell of rollbacks, new and recurring errors, and sessions that failed, each once", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     await addChannel(t, receiver, team.id, TEAM_EVENTS);
     await telemetry(t, token, [1]);
@@ -119,8 +117,7 @@ describe("webhooks", () => {
   });
 
   it("are not sent for old entries and sessions that a brain or an agent brings", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     await addChannel(t, receiver, team.id, TEAM_EVENTS);
     await brain(t, token, 1, "## 2026-08-01 Old\n\nIt broke.\n");
@@ -149,8 +146,7 @@ describe("webhooks", () => {
 
   it("are not sent, nor noted, where RECKON_OUTBOUND lists nothing", async () => {
     const receiver = await startReceiver();
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const { channel } = await addChannel(t, receiver, team.id, TEAM_EVENTS);
     await telemetry(t, token, [1]);
     await telemetry(t, token, [5]);
@@ -160,8 +156,7 @@ describe("webhooks", () => {
   });
 
   it("are signed with both secrets while one is being replaced, for a day", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     const { channel, secret: first } = await addChannel(t, receiver, team.id, ["gap"]);
     const second = await rotateSecret(t.instance.core, { id: channel.id, by: COMMAND_LINE });
@@ -181,8 +176,7 @@ describe("webhooks", () => {
   });
 
   it("are signed with the earlier secret as well when its replacement got lost and is replaced again", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     const { channel, secret: installed } = await addChannel(t, receiver, team.id, ["gap"]);
     const lost = await rotateSecret(t.instance.core, { id: channel.id, by: COMMAND_LINE });
@@ -364,9 +358,7 @@ describe("a message that is not accepted", () => {
   });
 
   it("is sent as a test ten times a minute at most", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
-    const { core } = t.instance;
+    const { receiver, t, core } = await startWithReceiver();
     const { channel } = await addChannel(t, receiver, (await t.team()).id, ["gap"]);
     for (let i = 0; i < 10; i++) expect((await testChannel(core, channel.id, COMMAND_LINE)).delivered).toBe(true);
     await expect(testChannel(core, channel.id, COMMAND_LINE)).rejects.toMatchObject({ status: 429 });
@@ -535,8 +527,7 @@ describe("at least once", () => {
   });
 
   it("a notice that was recorded and not sent before the process ended is sent by the next", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     await addChannel(t, receiver, team.id, ["gap"]);
     await telemetry(t, token, [1]);
@@ -549,8 +540,7 @@ describe("at least once", () => {
 
 describe("chats", () => {
   it("are told by text in which nothing that was sent is a mark, a link or a mention", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     await addChannel(t, receiver, team.id, ["session.failed"], "slack");
     await addChannel(t, receiver, team.id, ["session.failed"], "teams");
@@ -578,8 +568,7 @@ describe("chats", () => {
   });
 
   it("get what happens at once in one message, and no more than 20 an hour", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     const { channel } = await addChannel(t, receiver, team.id, ["gap"], "slack");
     const fanned = () =>
@@ -607,8 +596,7 @@ describe("chats", () => {
   }, 120_000);
 
   it("hear of what happens after the clock ran ahead and was put right", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     const { token, team } = await t.device();
     await addChannel(t, receiver, team.id, ["gap"], "slack");
     const tell = async (seq: number) => {
@@ -628,8 +616,7 @@ describe("chats", () => {
 
 describe("sign-ins", () => {
   it("that are refused again and again are reported once", async () => {
-    const receiver = await startReceiver();
-    const t = await startSending([receiver]);
+    const { receiver, t } = await startWithReceiver();
     await addChannel(t, receiver, null, ["sign_in.refused"]);
     for (let i = 0; i < 8; i++)
       await signIn(t.instance.core, "nobody@example.com", `wrong ${i}`, { ip: "192.0.2.7", userAgent: null }).catch(

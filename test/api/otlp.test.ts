@@ -8,7 +8,13 @@ import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { apiToken } from "../support/api.ts";
 import { eraseNow } from "../support/erasure.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import {
+  startInstance,
+  startWithDevice,
+  startWithTeam,
+  type TestDevice,
+  type TestInstance,
+} from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import {
   attributes,
@@ -60,8 +66,7 @@ async function binary(t: TestInstance, path: string, token: string, body: Uint8A
 
 describe("otlpLogs", () => {
   it("makes a session with prompt, calls, tool and commit from what Claude Code reports, and counts its spend", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const answer = await t.post("/v1/logs", {
       token: device.token,
       json: claudeLogs(
@@ -146,8 +151,7 @@ describe("otlpLogs", () => {
   });
 
   it("stores a request once however often it comes, and continues the stream without a gap", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const first = { token: device.token, json: claudeLogs(claudeCall("req_1"), claudeCall("req_2")) };
     await t.post("/v1/logs", first);
     const deliveries = t.count("deliveries");
@@ -172,8 +176,7 @@ describe("otlpLogs", () => {
   });
 
   it("recognises a repeated request for a week, and then forgets it", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_1")) });
     t.clock.advance(7 * DAY_MS - 1);
     await forgetJob.run(t.instance.core);
@@ -184,8 +187,7 @@ describe("otlpLogs", () => {
   });
 
   it("keeps the devices' own streams apart, and the same words of two devices", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const [one, other] = [await t.device(team), await t.device(team)];
     await t.post("/api/telemetry/ingest", { token: one.token, json: { entries: [{ seq: 1, payload: { n: 1 } }] } });
     for (const { token } of [one, other]) await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_1")) });
@@ -202,8 +204,7 @@ describe("otlpLogs", () => {
   });
 
   it("counts a call once that the capture client reports as well, whichever comes first", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const { token } = device;
     const captured = (message: string, request: string) => ({
       type: "usage",
@@ -330,8 +331,7 @@ describe("otlpLogs", () => {
   });
 
   it("leaves a session as the capture client reported it: prompts, files and edits", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const session = {
       id: "s-1",
       outcome: "completed",
@@ -366,8 +366,7 @@ describe("otlpLogs", () => {
   });
 
   it("grows a session piece by piece: prompts are added, times widen, a commit is not taken back", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const send = (...records: ClaudeRecord[]) => t.post("/v1/logs", { token, json: claudeLogs(...records) });
     await send(["user_prompt", { prompt: "One", "prompt.id": "1" }, 5_000]);
     expect(sessions(t)[0].outcome).toBe("abandoned");
@@ -389,8 +388,7 @@ describe("otlpLogs", () => {
   });
 
   it("understands Codex, whose input includes what was cached, and which says its time as an attribute", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const of = (event: string, values: Record<string, string>) => ({
       "event.name": event,
       "event.timestamp": "2026-11-21T08:00:00.250Z",
@@ -458,8 +456,7 @@ describe("otlpLogs", () => {
   });
 
   it("understands Gemini CLI, and counts its calls by the event that tells what was cached", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const of = (event: string, values: Record<string, string | number | boolean>) => ({
       "event.name": event,
       "event.timestamp": "2026-11-21T08:00:01.000Z",
@@ -493,8 +490,7 @@ describe("otlpLogs", () => {
   });
 
   it("tells calls of one tool apart that Gemini CLI tells of in the same millisecond, however often it does", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const read = (path: string, success = true) => ({
       "event.name": "gemini_cli.tool_call",
       "event.timestamp": "2026-11-21T08:00:01.000Z",
@@ -515,8 +511,7 @@ describe("otlpLogs", () => {
   });
 
   it("records metadata alone where no more is allowed, and nothing where nothing is", async () => {
-    const t = await startInstance();
-    const { token, team, deviceId } = await t.device();
+    const { t, token, team, deviceId } = await startWithDevice();
     await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     const json = claudeLogs(
       ["user_prompt", { prompt: "A word of mine", "prompt.id": "p-1", "user.email": "ada@example.com" }],
@@ -546,8 +541,7 @@ describe("otlpLogs", () => {
   });
 
   it("tells once what is withheld of a request that is stored in several transactions", async () => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     const prompts = Array.from(
       { length: 1_200 },
@@ -562,8 +556,7 @@ describe("otlpLogs", () => {
   });
 
   it("replaces secrets before anything is stored", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
     await t.post("/v1/logs", {
       token,
@@ -577,8 +570,7 @@ describe("otlpLogs", () => {
   });
 
   it("takes several sessions in one request, each on its own", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const json = claudeLogs(
       claudeCall("req_1"),
       claudeCall("req_2", { "session.id": "s-2" }),
@@ -590,8 +582,7 @@ describe("otlpLogs", () => {
   });
 
   it("stores thousands of records in deliveries that verify", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const calls = Array.from({ length: 2_499 }, (_, i) => claudeCall(`req_${i}`));
     const prompt: ClaudeRecord = ["user_prompt", { prompt: "use AKIAIOSFODNN7EXAMPLA" }];
     const body = Buffer.from(gzipSync(JSON.stringify(claudeLogs(prompt, ...calls))));
@@ -611,8 +602,7 @@ describe("otlpLogs", () => {
   });
 
   it("says what it did not take: only the records that are invalid", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const json = claudeLogs(claudeCall("req_1"));
     const records = json.resourceLogs[0]?.scopeLogs[0]?.logRecords as unknown[];
     const wide = Object.fromEntries(Array.from({ length: 16_385 }, (_, i) => [`a${i}`, 1]));
@@ -626,8 +616,7 @@ describe("otlpLogs", () => {
   });
 
   it("takes a member of a wrong type as absent", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     for (const json of [
       {},
       { resourceLogs: [] },
@@ -671,8 +660,7 @@ describe("otlpLogs", () => {
 
 describe("otlpTraces", () => {
   it("counts Claude Code's spans as the same calls as its records", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const { token } = device;
     const used = {
       model: "claude-opus-4-6",
@@ -725,8 +713,7 @@ describe("otlpTraces", () => {
   });
 
   it("reads any program's spans by the semantic conventions, whatever they call what was cached", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const base = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5", "gen_ai.usage.output_tokens": 10 };
     const json = spansOf(
       { "service.name": "github-copilot", "service.version": "1.0.102" },
@@ -781,8 +768,7 @@ describe("otlpTraces", () => {
   });
 
   it("titles a session by its first prompt, where each call repeats all that was said before", async () => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const part = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
     const asked = "Mend the login with AKIAIOSFODNN7EXAMPLA\nand quickly";
     const said = [part("system", "You are an agent"), part("user", asked)];
@@ -818,8 +804,7 @@ describe("otlpTraces", () => {
   });
 
   it("reads OpenInference's spans, and makes a session of a trace that names none", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const json = spansOf(
       { "service.name": "notebook" },
       "openinference",
@@ -857,8 +842,7 @@ describe("otlpTraces", () => {
   });
 
   it("reads the AI SDK's spans, as opencode sends them: a call within another counts once", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const used = {
       "session.id": "ses_1",
       "ai.usage.inputTokens": 3312,
@@ -904,8 +888,7 @@ describe("otlpTraces", () => {
   });
 
   it("rejects spans without their ids, and says how many in the type that was sent", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const json = spansOf({ "service.name": "x" }, "x", {
       name: "a",
       values: { "gen_ai.operation.name": "chat" },
@@ -966,8 +949,7 @@ describe("OTLP in Protocol Buffers", () => {
   });
 
   it("answers what is wrong as a Status in the same type, and stores nothing", async () => {
-    const t = await startInstance({ settings: { limitTelemetry: "4/60" } });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings: { limitTelemetry: "4/60" } });
     const good = protobufOf(claudeLogs(claudeCall("req_1")));
     const broken = await binary(t, "/v1/logs", token, Buffer.from(good.subarray(0, good.length - 3)));
     expect([broken.status, broken.headers.get("content-type"), statusOf(broken.bytes)]).toEqual([
@@ -1001,8 +983,7 @@ describe("OTLP in Protocol Buffers", () => {
 });
 
 it("takes what is exported into a database of the first schema", async () => {
-  const t = await startInstance({ directory: await firstSchemaDirectory() });
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice({ directory: await firstSchemaDirectory() });
   const request = { token, json: claudeLogs(claudeCall("req_1")) };
   for (let i = 0; i < 2; i++) expect((await t.post("/v1/logs", request)).status).toBe(200);
   expect(t.rows("SELECT repo_key, entry_count FROM telemetry_streams ORDER BY id")).toEqual([
@@ -1013,8 +994,7 @@ it("takes what is exported into a database of the first schema", async () => {
 
 describe("otlpMetrics", () => {
   it("takes metrics, keeps none and notes the device as heard of", async () => {
-    const t = await startInstance();
-    const { token, deviceId } = await t.device();
+    const { t, token, deviceId } = await startWithDevice();
     t.clock.advance(DAY_MS);
     const metric = {
       name: "claude_code.token.usage",
@@ -1037,8 +1017,7 @@ describe("otlpMetrics", () => {
 });
 
 it("takes counts and costs that are sent as text", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const costs = ["0.0125", "3e-7", "0.5 USD", "-1"];
   const calls = costs.map((cost_usd, i) => claudeCall(`req-${i}`, { input_tokens: "7", output_tokens: "9", cost_usd }));
   expect((await t.post("/v1/logs", { token, json: claudeLogs(...calls) })).status).toBe(200);

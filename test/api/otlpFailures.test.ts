@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { sessionCounts } from "../../src/record/traces/traces.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestInstance } from "../support/instance.ts";
 import { protobufOf, spansOf } from "../support/otlp.ts";
 
 /** Spans state by their status that a step failed; only some also name the error. */
@@ -26,8 +26,7 @@ const errorsOf = (t: TestInstance) =>
 const failed = (t: TestInstance) => sessionCounts.failedSpans(t.instance.core, 1);
 
 it("records that a span failed, and the message of its status", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const json = request(2, "2", "STATUS_CODE_ERROR", 1, 0);
   expect((await t.post("/v1/traces", { token, json })).body).toEqual({});
   expect(errorsOf(t)).toEqual([
@@ -40,8 +39,7 @@ it("records that a span failed, and the message of its status", async () => {
 });
 
 it("does the same for Protocol Buffers", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const { status } = await t.instance.fetch(
     new Request("http://localhost/v1/traces", {
       method: "POST",
@@ -58,8 +56,7 @@ it("does the same for Protocol Buffers", async () => {
 });
 
 it("keeps only that a span failed where only metadata may be kept, and does not note its message as withheld", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
   expect((await t.post("/v1/traces", { token, json: request(2) })).body).toEqual({});
   expect(errorsOf(t)).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { sessions, spansOf } from "../support/otlp.ts";
 
 /** Spans as frameworks write them beside, or in place of, OpenTelemetry's names: what a lead sees of a run. */
@@ -60,8 +60,7 @@ describe("what Langfuse observes", () => {
   };
 
   it("is a session with its question, its model, its tools and their failures", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const usage = { prompt_tokens: 1000, completion_tokens: 50, prompt_tokens_details: { cached_tokens: 800 } };
     await send(t, device, call(usage), tool, agent);
     expect(sessions(t)).toMatchObject([
@@ -82,8 +81,7 @@ describe("what Langfuse observes", () => {
   });
 
   it("takes its prompt from the messages before the tools' definitions, and none from tools' results", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const definition = { role: "tool", content: { type: "function", function: { name: "get_weather" } } };
     const given = (id: string, ...messages: object[]): Sent => {
       const input = JSON.stringify([...messages, definition, definition]);
@@ -116,8 +114,7 @@ describe("what Langfuse observes", () => {
     ],
     ["a program", 100, { input: 900, output: 50, cache_read_input_tokens: 800, cache_creation_input_tokens: 100 }],
   ])("counts each kind once where it is told apart from the input, as beside %s", async (_, written, usage) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, call(usage));
     expect(await spend(t, device)).toEqual([1, 900, 800, written, 50]);
   });
@@ -142,8 +139,7 @@ describe("a call that LiteLLM's proxy reports", () => {
   });
 
   it("has what was cached taken out of its input, its cost, and whose key it was made with", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, call("{'audio_tokens': None, 'cache_write_tokens': 400, 'cached_tokens': 3000}"));
     expect(await spend(t, device)).toEqual([1, 100, 3000, 400, 20]);
     const { body } = await t.get("/api/spend?by=person", { token: device.token });
@@ -151,8 +147,7 @@ describe("a call that LiteLLM's proxy reports", () => {
   });
 
   it("counts by OpenTelemetry's names where LiteLLM's own cannot be read", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, call("{'cached_tokens': 3000", ROOT), call("<object at 0x7f>", TOOL));
     expect(await spend(t, device)).toEqual([2, 7000, 0, 0, 40]);
   });
@@ -177,8 +172,7 @@ describe("a call that OpenInference reports in two traces", () => {
   const ANSWER = "chatcmpl-74ee41b66769422195ed7f15239f9";
 
   it("counts once by the answer's id, in whichever language LangChain tells it", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, told(ROOT, "a", byClient(ANSWER)));
     await send(t, device, told(CALL, "b", byLangChain({ id: "lc_run--1", response_metadata: { id: ANSWER } })));
     await send(t, device, told(TOOL, "c", byLangChain({ id: ANSWER })));
@@ -186,8 +180,7 @@ describe("a call that OpenInference reports in two traces", () => {
   });
 
   it("counts separately where the output names another answer, or none", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, told(ROOT, "a", byClient(ANSWER)));
     await send(t, device, told(CALL, "b", byClient(ANSWER.replace("74", "75"))));
     await send(t, device, told(TOOL, "c", byLangChain({ id: "lc_run--1", response_metadata: null })));
@@ -197,8 +190,7 @@ describe("a call that OpenInference reports in two traces", () => {
 });
 
 it("counts a call once that an agent's spans and LiteLLM's proxy both report, by its answer's id, and records one that failed in the proxy", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const ANSWER = "msg_01f9db1f0e69fa4e00a79de1";
   await send(t, device, {
     id: ROOT,
@@ -238,8 +230,7 @@ it("counts a call once that an agent's spans and LiteLLM's proxy both report, by
 });
 
 it("counts by what Anthropic told the AI SDK, whose version 5 reports less, and once where an outer span repeats the last call", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const told = (input: number, output: number): Sent["values"] => ({
     "ai.model.id": "claude-sonnet-4-5",
     "ai.usage.promptTokens": input,
@@ -288,8 +279,7 @@ it("counts by what Anthropic told the AI SDK, whose version 5 reports less, and 
 });
 
 it("counts the same where only metadata may be kept", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
   const call = (id: string, model: string, total: number): Sent => ({
     id,
@@ -308,8 +298,7 @@ it("counts the same where only metadata may be kept", async () => {
 });
 
 it("reads the cost that instrumentation states for a call, and none where it knows no price", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const call = (id: string, cost: Sent["values"]): Sent => ({
     id,
     name: "chat gpt-5",
@@ -335,8 +324,7 @@ it("reads the cost that instrumentation states for a call, and none where it kno
 });
 
 it("shows workflows, agents and tools that Traceloop observes, with what stands below them", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const of = (kind: string, name: string, more: Sent["values"] = {}): Sent["values"] => ({
     "traceloop.association.properties.session_id": "tl-1",
     "traceloop.span.kind": kind,
@@ -366,8 +354,7 @@ it("shows workflows, agents and tools that Traceloop observes, with what stands 
 });
 
 it("takes the title and prompts of a Mastra session from the agent's spans, because its calls do not hold them", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const run = (id: string, trace: string, input: string, parent?: string): Sent => ({
     id,
     trace,
@@ -387,8 +374,7 @@ it("takes the title and prompts of a Mastra session from the agent's spans, beca
 });
 
 it("does not take what an agent asks another, below a tool, for a prompt of a person", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const asked = (content: string) => ({
     "openinference.span.kind": "LLM",
     "session.id": "s-1",
@@ -409,8 +395,7 @@ it("does not take what an agent asks another, below a tool, for a prompt of a pe
 });
 
 it("reads OpenInference's messages although the first is left out, as for an agent without instructions", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const values = {
     "openinference.span.kind": "LLM",
     "llm.input_messages.1.message.role": "user",
@@ -439,8 +424,7 @@ describe("a run that failed", () => {
   const failed = { status: ERROR };
 
   it("is a failed session although earlier calls succeeded, and a completed one once it goes on", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, chat([0, 100]));
     expect(outcome(t)).toEqual(["completed"]);
     await send(t, device, chat([100, 200], failed), agent([0, 200], failed));
@@ -453,8 +437,7 @@ describe("a run that failed", () => {
   });
 
   it("is no failed session where an agent went on after a call, a tool or another agent failed", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const other = agent([50, 200], { id: TOOL, parent: ROOT, ...failed });
     await send(t, device, chat([0, 100]), other);
     await send(t, device, chat([250, 300], failed), agent([0, 300]));
@@ -462,8 +445,7 @@ describe("a run that failed", () => {
   });
 
   it("is a failed session where it is a single call without an answer", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, { ...chat([0, 100], failed), parent: undefined } as never);
     expect(outcome(t)).toEqual(["failed"]);
   });
@@ -480,8 +462,7 @@ describe("what Logfire says of the Agents SDK of OpenAI", () => {
   const called = { role: "assistant", content: null, tool_calls: [{ id: "c-1" }] };
 
   it("is a session with its question, its answer and its tools, and counts apart what was cached", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const call = (id: string, input: object[], output: object): Sent => ({
       id,
       name: "Chat completion with {gen_ai.request.model!r}",
@@ -514,8 +495,7 @@ describe("what Logfire says of the Agents SDK of OpenAI", () => {
   });
 
   it("is told by events where the newer interface was called", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const events = [
       { "event.name": "gen_ai.system.message", role: "system", content: "Be short" },
       { "event.name": "gen_ai.user.message", ...asked },
@@ -529,8 +509,7 @@ describe("what Logfire says of the Agents SDK of OpenAI", () => {
   });
 
   it("counts only its tokens where the rest is broken", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const values = { ...used, input: "[{", output: "7", usage: "[]", events: "{}" };
     await sendOf(SCOPE, t, device, { id: CALL, name: "Responses API", values });
     expect(await spend(t, device)).toEqual([1, 1_100, 0, 0, 20]);

@@ -3,7 +3,7 @@ import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { attributes, nanos, protobufOf, sessions, spans, spansOf } from "../support/otlp.ts";
 
 /** What model calls were given and gave back, in whichever way a program tells it: the session's name, what was asked and what was answered. */
@@ -115,8 +115,7 @@ describe.each([
   };
 
   it("say what a session is called, what was asked, what tools did and what was answered", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await post(t, device, "traces", json(), isBinary);
     await post(t, device, "traces", json(), isBinary);
     const said = expect.stringMatching(/^Mend the login with \S+$/);
@@ -136,9 +135,7 @@ describe.each([
   });
 
   it("leave nothing where only metadata may be kept, and nothing once their session is erased", async () => {
-    const t = await startInstance();
-    const device = await t.device();
-    const { core } = t.instance;
+    const { t, core, device } = await startWithDevice();
     await setPolicy(core, device.team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     await post(t, device, "traces", json(), isBinary);
     expect(JSON.stringify([sessions(t), spans(t)])).not.toMatch(/login|mended|a\.ts|isDone/);
@@ -175,8 +172,7 @@ describe("the event of a call", () => {
   }
 
   it.each(["logs", "traces"] as const)("belongs to the call that its span reports: %s come first", async (first) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const ways = {
       logs: () => post(t, device, "logs", details(messages), true),
       traces: () => send(t, device, chat({})),
@@ -186,8 +182,7 @@ describe("the event of a call", () => {
   });
 
   it.each(["logs", "traces"] as const)("may come as one record for each message: %s come first", async (first) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const log = callLogs([
       ["gen_ai.system.message", {}, { content: "You are an agent" }],
       ["gen_ai.user.message", {}, { content: "Who are you?" }],
@@ -214,8 +209,7 @@ describe("the event of a call", () => {
   });
 
   it("belongs to its own call among several in a trace", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const said = (answer: string, spanId: string) =>
       callLogs([["gen_ai.choice", {}, { message: { content: answer } }]], "my-agent", spanId).resourceLogs;
     await post(t, device, "logs", { resourceLogs: [...said("Read.", CALL), ...said("Mended.", "d".repeat(16))] });
@@ -226,8 +220,7 @@ describe("the event of a call", () => {
   });
 
   it("adds nothing where its records have no text, and no text where only metadata may be kept", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const silent = callLogs([
       ["gen_ai.user.message", {}],
       ["gen_ai.choice", {}, { index: 0, message: { role: "assistant", tool_calls: [{ id: "t-1" }] } }],
@@ -249,8 +242,7 @@ describe("the event of a call", () => {
   });
 
   it("counts once where the call's span and the span that sums it up name a session, and the event none", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const named: Values = { "session.id": "s-1" };
     const sum: Values = { ...named, "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 100 };
     await post(t, device, "logs", details(messages));
@@ -260,8 +252,7 @@ describe("the event of a call", () => {
   });
 
   it("still shows the answer where the call's span is never exported", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await post(t, device, "logs", details(messages));
     expect(sessions(t)).toMatchObject([{ outcome: "completed", title: expect.stringContaining("Mend the login") }]);
     const lead = await somebody(t, device.team, "admin");
@@ -272,8 +263,7 @@ describe("the event of a call", () => {
   });
 
   it("is no message under the name of a built-in property, such as constructor", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const names = ["constructor", "toString", "__proto__"];
     await post(t, device, "logs", callLogs(names.map((name) => [name, {}, { content: "Mend it" }])));
     const values: Values = { "langfuse.observation.type": "constructor", "langfuse.observation.output": "Mended." };
@@ -284,8 +274,7 @@ describe("the event of a call", () => {
   });
 
   it("is read although other members cannot be converted to text", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const strange = (json: object) =>
       JSON.parse(JSON.stringify(json).replace(/"(?:strange|1\d{18})"/g, '{"toString":null}'));
     const values = { "langfuse.observation.type": "strange" };
@@ -297,16 +286,14 @@ describe("the event of a call", () => {
   });
 
   it("is ignored for Gemini CLI, whose other records report the same", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await post(t, device, "logs", details({ ...messages, "session.id": "g-1" }, "gemini-cli"));
     expect(sessions(t)).toEqual([]);
   });
 });
 
 it("reads what spans say by events, now and before, and what was thrown", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const json = spansOf(
     {},
     "x",
@@ -348,8 +335,7 @@ it("reads what spans say by events, now and before, and what was thrown", async 
 });
 
 it("reads the messages of OpenInference, and of hundreds in one call", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const message = (list: string, i: number, role: string, content: string): Values => ({
     [`llm.${list}.${i}.message.role`]: role,
     [`llm.${list}.${i}.message.contents.0.message_content.type`]: "text",
@@ -370,8 +356,7 @@ it("reads the messages of OpenInference, and of hundreds in one call", async () 
 });
 
 it("reads the prompt and the answer of the AI SDK, and the session that a program names", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const call = (messages: object[], answer: string): Sent => ({
     name: "ai.streamText.doStream",
     values: {
@@ -394,8 +379,7 @@ it("reads the prompt and the answer of the AI SDK, and the session that a progra
 });
 
 it("reads what was asked of opencode without the quotation marks that it puts around it, and those of others as they are", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const quoted = '"Say \\"done\\" at the end"';
   for (const name of ["opencode", "other"]) {
     const values = {
@@ -414,8 +398,7 @@ it("reads what was asked of opencode without the quotation marks that it puts ar
 });
 
 it("shows an answer once, after its prompt, that both a call and the agent above it report", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const messages: Values = { "gen_ai.input.messages": [ASKED], "gen_ai.output.messages": [ANSWERED] };
   const agent: Values = { ...messages, "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 100 };
   await send(t, device, chat(messages, { parent: "e".repeat(16) }), {
@@ -430,8 +413,7 @@ it("shows an answer once, after its prompt, that both a call and the agent above
 });
 
 it("reads LangSmith's spans, which tell apart what was cached, and messages as LangChain writes them", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const made = (type: string, content: string) => ({ lc: 1, type: "constructor", kwargs: { type, content } });
   const details = { input_token_details: { cache_read: 800, cache_creation: 50 } };
   await send(t, device, {
@@ -455,8 +437,7 @@ it("reads LangSmith's spans, which tell apart what was cached, and messages as L
 });
 
 it("shows a prompt once that is tried again, and the same words twice that were said twice", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const [asked, answered] = [text("user", "Go on"), text("assistant", "Done.")];
   const call = (id: string, ...messages: object[]) =>
     chat({ "gen_ai.input.messages": JSON.stringify(messages), "gen_ai.conversation.id": "c-1" }, { id: id.repeat(16) });
@@ -470,16 +451,14 @@ it("shows a prompt once that is tried again, and the same words twice that were 
 });
 
 it("leaves the time out that Copilot CLI puts before what a person says", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const asked = text("user", "<current_datetime>2026-11-27T04:36:19.859+00:00</current_datetime>\n\nShip it");
   await send(t, device, chat({ "gen_ai.input.messages": JSON.stringify([asked]) }));
   expect(sessions(t)).toMatchObject([{ title: "Ship it", prompts: [{ text: "Ship it" }] }]);
 });
 
 it("does not show bytes, text to be embedded, or the creation of an agent as something said or done", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const blob = { type: "blob", modality: "image", content: "iVBORw0KGgo=" };
   const embedded: Values = {
     "gen_ai.operation.name": "embeddings",
@@ -499,8 +478,7 @@ it("does not show bytes, text to be embedded, or the creation of an agent as som
 });
 
 it("keeps the beginning of long messages readable, and passes over what nests too deep or is broken", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const long = "word ".repeat(10_000);
   let deep: Values[string] = "bottom";
   for (let i = 0; i < 200; i++) deep = [deep];

@@ -11,7 +11,7 @@ import { makeAccount } from "../support/accounts.ts";
 import { apiToken } from "../support/api.ts";
 import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { WITHOUT_BLOCKS } from "../support/older.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 
@@ -21,8 +21,7 @@ const callOf = (session: string, email?: string) =>
 
 /** A fleet that exports over one token, whose agents name Ada, Kim without an account, and in one session nobody. */
 async function fleet() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const { id: team } = device.team;
   const ada = await makeAccount(t.instance.core, { email: "ada@example.com", team: { id: team, role: "member" } });
   const send = async (...calls: ReturnType<typeof callOf>[]) => {
@@ -240,8 +239,7 @@ it("gives a person who sees only their own no more, whatever address a session n
 });
 
 it("ignores an address that is none", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const token = await apiToken(t, device.team.id);
   const sessions = ["nobody", `${"x".repeat(400)}@example.com`, { of: "ada@example.com" }].map((userEmail, i) => ({
     ...{ id: `s-${i}`, userEmail, outcome: "completed", spans: [] },

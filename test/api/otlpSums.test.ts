@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { spansOf } from "../support/otlp.ts";
 
 /** An agent's span repeats what the calls below it used: that counts once, in whatever order the spans come. */
@@ -45,8 +45,7 @@ async function spend(t: TestInstance, { token }: TestDevice) {
 }
 
 it("counts once where unrecorded spans stand between an agent and its calls", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const inner = { id: STEP, parent: "d".repeat(16), name: "step", values: {} };
   const outer = { id: "d".repeat(16), parent: AGENT, name: "graph", values: {} };
   await send(t, device, call(1, STEP), call(2, STEP), inner, outer, agent);
@@ -59,8 +58,7 @@ it("counts once where unrecorded spans stand between an agent and its calls", as
 });
 
 it("counts an agent whose calls are not exported, below a workflow that another program called", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const workflow = { "gen_ai.operation.name": "invoke_workflow", ...NAMED };
   await send(
     t,
@@ -72,8 +70,7 @@ it("counts an agent whose calls are not exported, below a workflow that another 
 });
 
 it("leaves a span below what it names where nothing above it is known, and where spans name each other", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const [one, other] = ["1".repeat(16), "2".repeat(16)];
   await send(
     t,
@@ -92,8 +89,7 @@ it("leaves a span below what it names where nothing above it is known, and where
 });
 
 it("counts once where the sum comes later than its calls, and only the sum names the session", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await send(t, device, call(1, AGENT));
   await send(t, device, call(2, AGENT));
   await send(t, device, agent);
@@ -105,8 +101,7 @@ it("counts once where the sum comes later than its calls, and only the sum names
 });
 
 it("keeps later spans without a session's name in the trace that began without one", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
   await send(t, device, call(1, STEP));
   // Large enough for a thread, where only the call that comes with the sum is known to stand below it.
@@ -117,8 +112,7 @@ it("keeps later spans without a session's name in the trace that began without o
 });
 
 it("uses the session's name from a call, and the sum's own only where no call without a name came before", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
   await send(t, device, tool);
   await send(t, device, call(1, AGENT, NAMED));
@@ -128,8 +122,7 @@ it("uses the session's name from a call, and the sum's own only where no call wi
 });
 
 it("asks of many traces in one request", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const traces = Array.from({ length: 1_200 }, (_, i) => i.toString(16).padStart(32, "b"));
   await send(t, device, ...traces.map((trace, i) => ({ ...call(i + 1, AGENT), trace })));
   await send(t, device, ...traces.map((trace) => ({ ...agent, trace })));
@@ -140,8 +133,7 @@ it("asks of many traces in one request", async () => {
 });
 
 it("keeps a turn of Copilot Chat in one session, whose every request is a conversation of its own", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const chat = { "copilot_chat.chat_session_id": "chat-1" };
   const turn = { ...agent, values: { ...agent.values, ...chat, "gen_ai.conversation.id": "chat-1" } };
   const request = { ...chat, "gen_ai.conversation.id": "request-1" };
@@ -155,8 +147,7 @@ it.each([
   ["later than these", 0],
   ["before these", 1],
 ])("counts once where what stands between an agent and its calls comes %s", async (_order, first) => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const requests = [
     [call(1, STEP, NAMED)],
     [{ id: STEP, parent: AGENT, name: "execute_event_loop_cycle", values: {} }, agent],
@@ -169,8 +160,7 @@ it.each([
 });
 
 it("counts once where calls name the session, and their sum comes later and names none", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const { "gen_ai.conversation.id": _, ...nameless } = agent.values;
   // Large enough for threads, both.
   const long = { "gen_ai.output.messages": "x".repeat(20_000) };
@@ -190,8 +180,7 @@ it("counts once where calls name the session, and their sum comes later and name
 });
 
 it("counts once where calls that name no session come after a sum that does, as when their request was refused at first", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await send(t, device, agent);
   await send(t, device, call(1, AGENT));
   await send(t, device, call(2, AGENT), { ...call(3, ""), trace: "b".repeat(32) });
@@ -199,16 +188,14 @@ it("counts once where calls that name no session come after a sum that does, as 
 });
 
 it("uses the session's name from a span that is not recorded itself, sent in a request of its own", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await send(t, device, { id: AGENT, name: "POST /chat", values: NAMED });
   await send(t, device, call(1, AGENT));
   expect(await spend(t, device)).toEqual({ "c-1": [1, 101, 1] });
 });
 
 it("counts once where a sum that names no session comes before calls that do, as when their request was refused at first", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const { "gen_ai.conversation.id": _, ...nameless } = agent.values;
   await send(t, device, { ...agent, values: nameless });
   await send(t, device, call(1, AGENT, NAMED), call(2, AGENT, NAMED));
@@ -225,8 +212,7 @@ const inference = (kind: string, input: number, output: number): Sent["values"] 
 });
 
 it("takes for a sum what OpenInference calls a chain or an agent, whenever it comes", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const crew = {
     id: "c".repeat(16),
     name: "Crew.kickoff",
@@ -267,8 +253,7 @@ describe("a call that a client's library and its instrumentation both report", (
     ["below it", "2".repeat(16)],
     ["below a step of it", STEP],
   ])("counts once, and stands once, where the one is %s", async (_, parent) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const step = { id: STEP, parent: "2".repeat(16), name: "POST", values: {} };
     const tool = {
       id: "3".repeat(16),
@@ -285,8 +270,7 @@ describe("a call that a client's library and its instrumentation both report", (
   });
 
   it("counts each call where they follow each other, or used different tokens", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const other = { values: { ...call(8, AGENT).values, ...answered } };
     await send(t, device, told(1, [0, 100]), told(2, [101, 200]), told(3, [150, 180], other));
     expect(await spend(t, device)).toEqual({ [TRACE]: [3, 322, 22] });
@@ -297,8 +281,7 @@ describe("a call that a client's library and its instrumentation both report", (
   const streamed = { ...call(7, AGENT).values, ...used(107, 8) };
 
   it("counts once where they come in two requests, end at different times, and one counts a token more", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const inner = told(3, [20, 300], { parent: "2".repeat(16), values: inference("LLM", 107, 8) });
     await send(t, device, inner, told(1, [10, 400], { values: { ...call(7, AGENT).values, ...unique } }));
     await send(t, device, told(2, [5, 500], { values: { ...streamed, ...unique } }));
@@ -307,8 +290,7 @@ describe("a call that a client's library and its instrumentation both report", (
   });
 
   it("counts once where each is a trace of its own, as without anything around them", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const alone = (number: number, trace: string, id: Sent["values"]): Sent => ({
       id: String(number).repeat(16),
       trace,
@@ -325,8 +307,7 @@ describe("a call that a client's library and its instrumentation both report", (
   });
 
   it("counts once where a span without the answer's id encloses those that have it", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const around = { ...told(3, [0, 500]), values: inference("LLM", 107, 7) };
     const within = (number: number, values: Sent["values"]) =>
       told(number, [number, 400], { parent: around.id as string, values: { ...values, ...unique } });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 const at = (minute: number) => `2026-11-18T12:${String(minute).padStart(2, "0")}:00.000Z`;
 const edit = (id: string, minute: number, more: object) => ({
@@ -65,8 +65,7 @@ it("shows a team nothing of another, and nothing where nothing is known", async 
 });
 
 it("refuses what is no line, path or commit", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   for (const wrong of [
     {},
     { line: "0" },
@@ -79,8 +78,7 @@ it("refuses what is no line, path or commit", async () => {
 });
 
 it("answers for a commit of a repository of SHA-256, whose ids have 64 digits", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const sha = "a1b2c3d4".repeat(8);
   const sessions = [
     {
@@ -100,8 +98,7 @@ it("answers for a commit of a repository of SHA-256, whose ids have 64 digits", 
 });
 
 it("does not attribute a committed line to an edit in another work tree", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const shas = { a: "a".repeat(39).concat("1"), b: "b".repeat(39).concat("2") };
   // Two agents change the same line of the same file, each in a work tree of its own, and commit it there one after the other.
   const session = (id: "a" | "b", edited: number, committed: number) => ({

@@ -5,7 +5,7 @@ import { type Act, act } from "../../src/insight/triage/triage.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { READ_ENDPOINTS } from "../../src/share/read-api/read-api.ts";
 import { apiToken, fillRecords, pathOf, REPO } from "../support/api.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
 import { memberOf } from "../support/reads.ts";
 
@@ -62,8 +62,7 @@ async function walk(t: TestInstance, path: string, token: string) {
 
 describe("what a token reads", () => {
   it("are also the sessions whose outcome is not known, by themselves", async () => {
-    const t = await startInstance();
-    const { team, token: device } = await t.device();
+    const { t, team, token: device } = await startWithDevice();
     const sessions = ["", "ok"].map((outcome) => ({ id: `of ${outcome}`, outcome, spans: [] }));
     await t.post("/api/agent-traces/ingest", { token: device, json: { sessions } });
     const { status, body } = await t.get("/api/sessions?outcome=", { token: await apiToken(t, team.id) });
@@ -71,8 +70,7 @@ describe("what a token reads", () => {
   });
 
   it("are sessions, without a start that cannot be written as a date-time of the API", async () => {
-    const t = await startInstance();
-    const { team, token: device } = await t.device();
+    const { t, team, token: device } = await startWithDevice();
     for (const startedAt of ["+275760-09-13T00:00:00.000Z", "9999-12-31T23:59:59-12:00", "turn 3"])
       await t.post("/api/agent-traces/ingest", {
         token: device,
@@ -252,9 +250,7 @@ describe("what a token reads", () => {
   });
 
   it("are budgets as up to date as spend, however long measuring them takes", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const { token: sender, team } = await t.device();
+    const { t, core, token: sender, team } = await startWithDevice();
     const token = await apiToken(t, team.id);
     for (const period of ["week", "month"] as const) {
       await setBudget(core, team.id, { scope: "team", subject: "", period, amountUsd: 10 }, COMMAND_LINE);
@@ -473,8 +469,7 @@ it("refuses in the canonical shape, and answers no read that it cannot count", a
 });
 
 it("finds a text in any case, however the JSON escapes it", async () => {
-  const t = await startInstance();
-  const { token: device, team } = await t.device();
+  const { t, token: device, team } = await startWithDevice();
   const token = await apiToken(t, team.id);
   // As programs escape JSON: all beyond ASCII, and some signs of HTML. The last backslash is itself escaped.
   const said = String.raw`"\u00dcber Stra\u00dfe \u003cb\u003e \ud83d\ude00 C:\\u00e9"`;
@@ -497,8 +492,7 @@ it("finds a text in any case, however the JSON escapes it", async () => {
 });
 
 it("reads lone surrogates as U+FFFD, for which readers of JSON would refuse a whole page, and changes nothing else", async () => {
-  const t = await startInstance();
-  const { token: device, team } = await t.device();
+  const { t, token: device, team } = await startWithDevice();
   const token = await apiToken(t, team.id);
   const said = (high: string, low: string) =>
     String.raw`"text":"cut ${high} here","${low}":"\\ud83d \ud83d\ude00 \u00e9 \\\ud83d\ud83d\uDE00"`;

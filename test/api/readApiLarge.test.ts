@@ -3,7 +3,7 @@ import { pageRows } from "../../src/insight/defects/page-rows.ts";
 import { browseRows } from "../../src/record/traces/browse-rows.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { apiToken, fillRecords, REPO } from "../support/api.ts";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice, startWithTeam } from "../support/instance.ts";
 
 /** Lists of tens of thousands: a late page costs what the first does, and one that finds nothing stops. */
 
@@ -11,8 +11,7 @@ const DELIVERIES = 30_000;
 
 /** A team with a little of everything. */
 async function few() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await fillRecords(t, device);
   return { t, device, token: await apiToken(t, device.team.id) };
 }
@@ -131,8 +130,7 @@ it("counts thousands of errors, and gives each class once, those seen first most
 });
 
 it("lists the devices of somebody with tens of thousands of them", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const { id: ci } = await makeAccount(t.instance.core, {
     email: "ci@example.com",
     team: { id: team.id, role: "member" },

@@ -3,15 +3,14 @@ import { evidenceProjection } from "../../src/insight/causes/causes.ts";
 import { linksProjection } from "../../src/insight/causes/follow-deliveries.ts";
 import { entriesProjection } from "../../src/insight/defects/defects.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 
 /** Replies that need all deliveries to be read, while they are still being read. */
 
 const ROUTES = ["/api/brain/metrics", "/api/causal-link", "/api/prompt-for-line?path=src/login.ts&line=1"] as const;
 
 async function start() {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const files = [{ path: ".claude/brain/errors.md", content: "## 2026-11-20 Login loop\n\nIt looped.\n" }];
   const deliver = async (version: number) => {
     const { status } = await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version, files } });

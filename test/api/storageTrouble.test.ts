@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { PASSWORD } from "../support/accounts.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 import { memberOf } from "../support/reads.ts";
 import { signedIn as begin } from "../support/sessions.ts";
 
@@ -38,8 +38,7 @@ async function signedIn(t: TestInstance) {
 }
 
 it("answers reads with 503 and Retry-After while the database cannot be read, and as before once it can", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const paths = ["/api/policy", "/api/brain/search?q=a", "/api/causal-link", "/api/requests/status?ids=req_a"];
   for (const path of paths) expect([path, (await t.get(path, { token })).status]).toEqual([path, 200]);
   const repair = ruin(t);

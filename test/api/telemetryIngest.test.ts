@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const PATH = "/api/telemetry/ingest";
@@ -21,8 +21,7 @@ const gaps = (t: TestInstance) =>
 
 describe("telemetryIngest", () => {
   it("stores entries under the device's stream and says how many and up to where", async () => {
-    const t = await startInstance();
-    const { token, deviceId, team } = await t.device();
+    const { t, token, deviceId, team } = await startWithDevice();
     const answer = await t.post(PATH, {
       token,
       json: {
@@ -48,8 +47,7 @@ describe("telemetryIngest", () => {
   });
 
   it("stores a batch whose numbers are scattered over all that is stored in several parts, with the same result", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const even = Array.from({ length: 255 }, (_, i) => 2 * (i + 1));
     const deliver = (some: readonly Sent[]) => t.post(PATH, { token: device.token, json: { entries: some } });
     for (const seq of even) await deliver([entry(seq)]);
@@ -78,8 +76,7 @@ describe("telemetryIngest", () => {
   });
 
   it("keeps payloads byte for byte: spacing, long numbers, escapes, duplicate and odd members", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const payloads = [
       '{ "a" : 1.0 }',
       '{"id":12345678901234567890,"x":1e400}',
@@ -95,8 +92,7 @@ describe("telemetryIngest", () => {
   });
 
   it.each(["GZIP", "x-gzip"])("takes gzip by the name %s", async (coding) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const body = new Uint8Array(gzipSync(JSON.stringify(entries(1, 2, 3))));
     const answer = await t.post(PATH, {
       token,
@@ -110,8 +106,7 @@ describe("telemetryIngest", () => {
     ["cut off", (gz: Buffer) => gz.subarray(0, gz.length - 9)],
     ["not gzip at all", () => Buffer.from('{"entries":[]}')],
   ])("refuses gzip that is %s", async (_, spoil) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const body = new Uint8Array(spoil(gzipSync(JSON.stringify(entries(1)))));
     expect(
       (await t.post(PATH, { token, body, headers: { "content-type": "application/json", "content-encoding": "gzip" } }))
@@ -120,8 +115,7 @@ describe("telemetryIngest", () => {
   });
 
   it("limits by how much a device's gzip may inflate beyond what text does, until time has passed", async () => {
-    const t = await startInstance({ settings: { limitInflation: "100000/60" } });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings: { limitInflation: "100000/60" } });
     const { token: other } = await t.device();
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     const send = (from: string, seq: number, text: string) => {
@@ -144,8 +138,7 @@ describe("telemetryIngest", () => {
   });
 
   it("refuses a gzip bomb at the cap", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const body = new Uint8Array(gzipSync(Buffer.alloc(50 * 1024 * 1024, 32)));
     expect(
       (await t.post(PATH, { token, body, headers: { "content-type": "application/json", "content-encoding": "gzip" } }))
@@ -154,8 +147,7 @@ describe("telemetryIngest", () => {
   });
 
   it("takes a retry as harmless, spelled otherwise or not", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: { entries: [entry(1, { a: 1, b: [2] }), entry(2)] } });
     const before = t.count("deliveries");
     expect(flags(await t.post(PATH, { token, json: { entries: [entry(1, { a: 1, b: [2] }), entry(2)] } }))).toEqual([
@@ -169,8 +161,7 @@ describe("telemetryIngest", () => {
   });
 
   it("flags a hole above the last seq and takes the batch that fills it", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: entries(1, 2) });
     expect(flags(await t.post(PATH, { token, json: entries(6, 9) }))).toEqual([2, 9, "gap"]);
     expect(gaps(t)).toEqual([
@@ -188,15 +179,13 @@ describe("telemetryIngest", () => {
   });
 
   it("lets a stream begin at any number, with earlier ones arriving late", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect(flags(await t.post(PATH, { token, json: entries(50, 51) }))).toEqual([2, 51, null]);
     expect(flags(await t.post(PATH, { token, json: entries(0, 49) }))).toEqual([2, 51, null]);
   });
 
   it("keeps contradictions apart as evidence, once, and never overwrites", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: entries(1, 2, 3) });
     const restarted = { entries: [entry(1, { restarted: true }), entry(2)] };
     expect(flags(await t.post(PATH, { token, json: restarted }))).toEqual([0, 3, "rollback"]);
@@ -207,8 +196,7 @@ describe("telemetryIngest", () => {
   });
 
   it("sees a contradiction inside one batch, and takes entries in any order", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect(flags(await t.post(PATH, { token, json: { entries: [entry(3), entry(1), entry(2), entry(1)] } }))).toEqual([
       3,
       3,
@@ -222,8 +210,7 @@ describe("telemetryIngest", () => {
   });
 
   it("counts another client timestamp as other content", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     await t.post(PATH, { token, json: entries(1) });
     expect(
       flags(
@@ -233,8 +220,7 @@ describe("telemetryIngest", () => {
   });
 
   it("keeps devices and repositories in streams of their own", async () => {
-    const t = await startInstance();
-    const one = await t.device();
+    const { t, device: one } = await startWithDevice();
     const two = await t.device(one.team);
     for (const token of [one.token, two.token])
       for (const repoKey of ["a", "b", undefined])
@@ -243,8 +229,7 @@ describe("telemetryIngest", () => {
   });
 
   it("accepts numbers up to the largest there is, and recognises the last ones when they come again", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const entries = Array.from({ length: 60 }, (_, i) => ({ seq: 2 ** 53 - 60 + i, payload: { i } }));
     const send = async (json: object) => (await t.post("/api/telemetry/ingest", { token, json })).body;
     const maxSeq = 2 ** 53 - 1;
@@ -255,8 +240,7 @@ describe("telemetryIngest", () => {
   });
 
   it("takes an empty batch and changes nothing", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect(flags(await t.post(PATH, { token, json: { entries: [] } }))).toEqual([0, 0, null]);
     expect([t.count("telemetry_streams"), t.count("deliveries")]).toEqual([0, 0]);
   });
@@ -297,16 +281,14 @@ describe("telemetryIngest", () => {
     ["a mode of another type", { ...entries(1), mode: 1 }],
     ["one bad entry among good ones", { entries: [entry(1), entry(2), { seq: "x", payload: {} }] }],
   ])("refuses %s and stores nothing of the batch", async (_, json) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const answer = await t.post(PATH, { token, json });
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ["error"]]);
     expect([t.count("telemetry_entries"), t.count("telemetry_streams"), t.count("deliveries")]).toEqual([0, 0, 0]);
   });
 
   it("names the member that does not fit", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json: { entries: [entry(1), { seq: 2, payload: 7 }] } })).body.error).toBe(
       'In the body, "entries.1.payload" must be an object.',
     );
@@ -317,8 +299,7 @@ describe("telemetryIngest", () => {
     ["an entry's member", '{"entries":[{"seq":1,"seq":2,"payload":{}}]}'],
     ["a member spelled with an escape", '{"entries":[{"seq":1,"s\\u0065q":2,"payload":{}}]}'],
   ])("refuses %s that stands twice", async (_, body) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, body, headers: { "content-type": "application/json" } })).status).toBe(400);
     expect(t.count("telemetry_entries")).toBe(0);
   });
@@ -328,15 +309,13 @@ describe("telemetryIngest", () => {
     ["a payload over 64 KiB", { entries: [entry(1, { text: "x".repeat(65_536) })] }],
     ["a payload over 64 KiB in bytes only", { entries: [entry(1, { text: "é".repeat(33_000) })] }],
   ])("answers 413 to %s and stores nothing", async (_, json) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect((await t.post(PATH, { token, json })).status).toBe(413);
     expect(t.count("telemetry_entries")).toBe(0);
   });
 
   it("takes a thousand entries, and a payload of 64 KiB to the byte", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     expect(
       flags(await t.post(PATH, { token, json: entries(...Array.from({ length: 1_000 }, (_, i) => i + 1)) })),
     ).toEqual([1_000, 1_000, null]);
@@ -345,8 +324,7 @@ describe("telemetryIngest", () => {
   });
 
   it("replaces secrets in values, keys, nested and escaped text, counts the entries and keeps the rest as sent", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
     const escaped = [...secret].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
     const body = `{"entries":[{"seq":1,"payload":{"n": 1.50,"deep":[{"text":"use ${secret} now"}]}},{"seq":2,"payload":{"${secret}":1}},{"seq":3,"payload":{"t":"${escaped}"}},{"seq":4,"payload":{"clean":true}}],"repoKey":"https://bot:${secret}@git.example/x"}`;

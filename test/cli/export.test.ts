@@ -16,7 +16,7 @@ import { rowsOf } from "../faults/support/data.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, personWith } from "../support/erasure.ts";
 import { newFolder } from "../support/folder.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 import { cosignerOf } from "../support/ledger.ts";
 import { command } from "../support/remote.ts";
 
@@ -392,8 +392,7 @@ it("an archive of what was erased, or came again with other content, says what i
 });
 
 it("reads a team's deliveries once for somebody with hundreds of devices, not once for each", async () => {
-  const t = await startInstance();
-  const own = await t.device();
+  const { t, device: own } = await startWithDevice();
   const others = await t.device(own.team);
   await personWith(t, own, "ada@example.com");
   const { core } = t.instance;

@@ -6,7 +6,7 @@ import { seal } from "../../src/record/telemetry/seal.ts";
 import { exportParquet } from "../../src/share/lake/lake.ts";
 import { deliverAll } from "../support/erasure.ts";
 import { newFolder } from "../support/folder.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 import { flowAll, lakeFiles, lakeRows, sendEntries } from "../support/lake.ts";
 import { command } from "../support/remote.ts";
 
@@ -103,8 +103,7 @@ it.each([
 });
 
 it("exports payloads with U+FFFD for halves of surrogate pairs, at which DuckDB ends a query of all", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const body = String.raw`{"repoKey":"shop","entries":[{"seq":1,"payload":{"text":"cut \ud83d here \ud83d\ude00","n":1.50}}]}`;
   const headers = { "content-type": "application/json" };
   expect((await t.post("/api/telemetry/ingest", { token, body, headers })).status).toBe(200);
@@ -116,8 +115,7 @@ it("exports payloads with U+FFFD for halves of surrogate pairs, at which DuckDB 
 });
 
 it("exports sessions at the prices that their spend is exported at, and nothing while those have a mistake", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await sendEntries(t, device, { count: 60 });
   const sessions = Array.from({ length: 5 }, (_, i) => ({ id: `work-${i}`, outcome: "ok", spans: [] }));
   await t.post("/api/agent-traces/ingest", {

@@ -13,7 +13,7 @@ import { backup, examine, inspectCopy, restore, restoreCopy } from "../../src/sh
 import { erasureProgress } from "../../src/surfaces/cli/erase.ts";
 import { launch, until } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice } from "../support/instance.ts";
 
 const SOURCES = resolve(import.meta.dirname, "../../src/surfaces/cli");
 
@@ -157,9 +157,7 @@ it("an export that is ended with Ctrl+C takes away what it had half made, and sa
 });
 
 it("names what an erasure still does, without a share, once everything that was counted is gone", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { token, deviceId } = await t.device();
+  const { t, core, token, deviceId } = await startWithDevice();
   const entries = Array.from({ length: 2_500 }, (_, i) => ({ seq: i + 1, payload: { type: "prompt", text: "a" } }));
   for (const some of [entries.slice(0, 1_000), entries.slice(1_000, 2_000), entries.slice(2_000)])
     expect((await t.post("/api/telemetry/ingest", { token, json: { repoKey: "r", entries: some } })).status).toBe(200);

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
 import { launch, until, within } from "../faults/support/process.ts";
-import { testData, testServer } from "../faults/support/test.ts";
+import { servedData, testServer } from "../faults/support/test.ts";
 import { newFolder } from "../support/folder.ts";
 import { command, commandJson } from "../support/remote.ts";
 
@@ -21,9 +21,7 @@ const refusal = async (args: readonly string[], input?: string) => {
 
 /** A data directory whose server ran, with deliveries, and a copy as a replicator leaves one. */
 async function replicated(deliveries = 3) {
-  const data = await testData();
-  const token = data.devices[0]?.token as string;
-  const server = await testServer(data.directory);
+  const { data, server, token } = await servedData();
   const send = async (seq: number) => {
     const body = JSON.stringify({ repoKey: "r", entries: [{ seq, payload: { seq } }] });
     expect((await ask(server.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);

@@ -13,7 +13,7 @@ import { createApp } from "../../src/platform/http/serve.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import { apiToken, fillRecords, pathOf } from "../support/api.ts";
 import { answered, cliToken } from "../support/cli.ts";
-import { type Ask, authOf, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
+import { type Ask, authOf, noteFault, startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 import { oktaUser, startDirectory } from "../support/scim.ts";
 import { installer } from "../support/site.ts";
@@ -270,8 +270,7 @@ describe("every endpoint behind a device token", () => {
   it.each(withAuth.map((one) => [nameOf(one), one] as const))(
     "%s tells where its team moved, and does nothing for it",
     async (_, endpoint) => {
-      const t = await startInstance();
-      const { token, team } = await t.device();
+      const { t, token, team } = await startWithDevice();
       const request = { ...(await goodRequest(t, endpoint)).ask, token };
       await teamMoves.begin(t.instance.core, team.id, "https://new.example", COMMAND_LINE);
       const written = t.instance.core.store.stats.changes;
@@ -408,8 +407,7 @@ describe("every endpoint with a quota", () => {
   );
 
   it("counts a team's quota for the team, whichever of its devices sends", async () => {
-    const t = await startInstance({ settings });
-    const one = await t.device();
+    const { t, device: one } = await startWithDevice({ settings });
     const two = await t.device(one.team);
     const other = await t.device();
     const batch = { entries: [{ seq: 1, payload: {} }] };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
-import { authOf, startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { authOf, startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 
 /** The stranger knows the names of another team's things. The things themselves must not show, and must not change. */
 
@@ -85,8 +85,7 @@ describe("another team's device", () => {
   beforeAll(() => expect(device.length).toBeGreaterThan(12));
 
   it.each(device)("%s tells and changes nothing of a team, whatever it names", async (_, spec) => {
-    const t = await startInstance();
-    const theirs = await t.device();
+    const { t, device: theirs } = await startWithDevice();
     await fill(t, theirs);
     await t.instance.settle();
     // The owner sees the canary; otherwise its absence below would prove nothing.

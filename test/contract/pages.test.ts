@@ -21,7 +21,7 @@ import {
   somebody,
   stored,
 } from "../support/every-page.ts";
-import { startInstance } from "../support/instance.ts";
+import { startInstance, startWithTeam } from "../support/instance.ts";
 
 /** Who may open what, and that nobody reaches another team's record: every page there is, without a browser. */
 
@@ -40,8 +40,7 @@ it("sends whoever is not signed in to the sign-in page, and back afterwards", as
 });
 
 it("redirects the address of a form to the page that holds the form", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const as = await somebody(t, team, "owner", true);
   const gets = PAGES.filter(({ spec }) => spec.method === "GET");
   const forms = posts.filter(({ spec }) => !gets.some((get) => get.spec.path === spec.path));
@@ -74,8 +73,7 @@ it("answers any text in place of an id in an address, and redirects nowhere else
 });
 
 it("opens no page to a role below the one it is for", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const below: Record<string, Somebody[]> = {
     person: [],
     member: [await somebody(t)],
@@ -260,8 +258,7 @@ it("refuses a budget for a person of another team, and does not reveal that pers
 });
 
 it("offers a team's audit only what can happen in a team", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const as = await somebody(t, team, "owner", true);
   const options = async (path: string) =>
     [...(await ask(t, "GET", path, { as })).text.matchAll(/<option value="([a-z_]+\.[a-z_]+)"/g)].map(

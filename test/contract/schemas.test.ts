@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generatedFiles } from "../../build/generate.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 
 /** What clients are told of a request's parts, and what the server makes of them: the two must be one. */
 
@@ -159,8 +159,7 @@ const QUERIES: readonly (readonly [path: string, name: string, values: fc.Arbitr
 
 describe("the published schema of a query", () => {
   it.each(QUERIES)("of %s says of %s what the server takes", async (path, name, values, besides) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const schema = queryOf(path, name);
     await agrees(
       values,
@@ -172,8 +171,7 @@ describe("the published schema of a query", () => {
   });
 
   it("of spend tells which first days are taken, however far back", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const send = (query: string) => t.get(`/api/spend?${query}`, { token });
     await agrees(
       day,
@@ -228,14 +226,12 @@ describe("the published schema of a body", () => {
   const settings = { limitExchange: "off", limitBrain: "off", limitTelemetry: "off", limitRequestIntake: "off" };
 
   it.each(BODIES)("of %s at %s says of %s what the server takes", async (name, path, _, values, body, part) => {
-    const t = await startInstance({ settings });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings });
     await agrees(values, part(bodyOf(name)), (value) => post(t, path, body(value), { token }));
   });
 
   it("of a brain file says which paths are taken, except for joiners, line separators and the length in bytes", async () => {
-    const t = await startInstance({ settings });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings });
     const path = bodyOf("BrainIngest").properties?.files?.items?.properties?.path as Schema;
     let version = 0;
     const paths = fc.oneof(
@@ -262,8 +258,7 @@ describe("the published schema of a body", () => {
   });
 
   it("of a causal link asks for a session or a commit", async () => {
-    const t = await startInstance({ settings });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings });
     const link = fc.record(
       { repoKey: around(512), file: text, heading: text, sessionId: text, commit: fc.constantFrom("3f2a9c1", "xyz") },
       { requiredKeys: ["repoKey", "file", "heading"] },
@@ -281,8 +276,7 @@ describe("the published schema of a body", () => {
   });
 
   it("of a pulse says which names and how many counts there may be", async () => {
-    const t = await startInstance({ settings });
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice({ settings });
     const names = fc.oneof(around(64), fc.constantFrom("__proto__", "constructor", "prototype", "open"));
     const counts = fc.oneof(
       fc.array(fc.tuple(names, fc.constantFrom(0, 1, -1, 1.5, 9_007_199_254_740_991)), { maxLength: 3 }),

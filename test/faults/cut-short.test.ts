@@ -11,7 +11,7 @@ import { command } from "../support/remote.ts";
 import { rowsOf, withDirectory } from "./support/data.ts";
 import { ask } from "./support/http.ts";
 import { launch, reckon, serve, startRefused, until, within } from "./support/process.ts";
-import { copyOf, testData, testServer } from "./support/test.ts";
+import { copyOf, servedData, testData } from "./support/test.ts";
 
 /** strace kills or delays a process at a chosen system call, so every moment between two of them can be the last. */
 const noStrace =
@@ -264,8 +264,7 @@ describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
 
 describe.skipIf(noStrace)("a key rotation held up between the database and the file", () => {
   it("ends well although the running server finishes it first", async () => {
-    const data = await testData({ devices: 1 });
-    const server = await testServer(data.directory);
+    const { data, server } = await servedData();
     const before = JSON.parse((await ask(server.port, { path: "/api/license/pubkey" })).body).pubkey;
     const held = launch(["key", "rotate", "--data", data.directory], {
       under: at("rename", "delay_enter=1500000:when=3+"),

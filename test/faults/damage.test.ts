@@ -24,7 +24,7 @@ import { command } from "../support/remote.ts";
 import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask } from "./support/http.ts";
 import { type Done, serve, startRefused, until } from "./support/process.ts";
-import { copyOf, runKeyPem, testData, testServer } from "./support/test.ts";
+import { copyOf, runKeyPem, servedData, testData, testServer } from "./support/test.ts";
 
 let template: Data;
 beforeAll(async () => {
@@ -453,9 +453,7 @@ describe("a database that is taken away under a running server", () => {
   it.each(["removed", "replaced by a copy"])(
     "and %s is noticed: nothing is acknowledged into a file that is no longer there",
     async (how) => {
-      const data = await testData();
-      const server = await testServer(data.directory);
-      const token = data.devices[0]?.token as string;
+      const { data, server, token } = await servedData();
       let seq = 0;
       const send = () =>
         ask(server.port, {

@@ -25,7 +25,7 @@ import { makeData, rowsOf } from "./support/data.ts";
 import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
 import { ask, type RawReply } from "./support/http.ts";
 import { reckon, startRefused, until } from "./support/process.ts";
-import { expectJsonRefusal, runKeyPem, testData, testServer } from "./support/test.ts";
+import { expectJsonRefusal, runKeyPem, servedData, testData, testServer } from "./support/test.ts";
 
 if (noMounts) console.log(`disk tests are skipped: ${noMounts}`);
 
@@ -190,8 +190,7 @@ describe.skipIf(noMounts)("a full disk", () => {
 
   it("is named where it has no room for an export or another file, and nothing is left on it", async () => {
     const mount = testMount("16m");
-    const data = await testData({ devices: 1 });
-    const server = await testServer(data.directory);
+    const { data, server } = await servedData();
     await server.end();
     fill(mount);
     const run = async (...args: string[]) => {

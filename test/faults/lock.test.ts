@@ -7,7 +7,7 @@ import { command } from "../support/remote.ts";
 import { removeData, rowsOf } from "./support/data.ts";
 import { ask } from "./support/http.ts";
 import { launch, type Running, reckon, until, within } from "./support/process.ts";
-import { runKeyPem, testData, testServer } from "./support/test.ts";
+import { runKeyPem, servedData, testData, testServer } from "./support/test.ts";
 
 const get = async (server: Running, path: string, token?: string) =>
   ask(server.port, { path, ...(token ? { token } : {}) });
@@ -33,8 +33,7 @@ describe("a place where no folder can be made", () => {
 
 describe("two servers on one data directory", () => {
   it("the second exits 75 in one line that names the first, and the first serves on", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
+    const { data, server } = await servedData();
     const second = await reckon(["serve", "--data", data.directory, "--port", "0"]);
     expect(second.code).toBe(75);
     expect(second.stderr.trim().split("\n")).toHaveLength(1);
@@ -82,8 +81,7 @@ describe("two servers on one data directory", () => {
   });
 
   it("a restore is refused with 75 while a server runs, and changes nothing", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
+    const { data, server } = await servedData();
     const file = join(data.directory, "copy.db");
     expect((await command(["backup", file, "--data", data.directory])).code).toBe(0);
     const before = readdirSync(data.directory);
@@ -95,9 +93,7 @@ describe("two servers on one data directory", () => {
 
 describe("admin commands beside a running server", () => {
   it("take effect without a restart: suspension, tier, subscription", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { data, server, token } = await servedData();
     const set = async (...change: string[]) => {
       const done = await command(["team", "set", "Acme", ...change, "--data", data.directory]);
       expect(done.code, done.stderr).toBe(0);
@@ -120,8 +116,7 @@ describe("admin commands beside a running server", () => {
   });
 
   it("take effect without a restart: a new code, a revoked device", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
+    const { data, server } = await servedData();
     const { code } = JSON.parse(
       (await command(["code", "create", "--team", "Acme", "--json", "--data", data.directory])).stdout,
     );
@@ -137,9 +132,7 @@ describe("admin commands beside a running server", () => {
   });
 
   it("take effect without a restart: a rotated key, with the old one still published", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { data, server, token } = await servedData();
     const pubkey = async () => JSON.parse((await get(server, "/api/license/pubkey")).body).pubkey as string;
     const kidOf = async () => {
       const { license } = JSON.parse((await get(server, "/api/license", token)).body);
@@ -155,8 +148,7 @@ describe("admin commands beside a running server", () => {
   });
 
   it("rotate a key three times while its public half is asked for all the time, without an error on either side", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
+    const { data, server } = await servedData();
     let asking = true;
     const statuses = new Set<number>();
     const askers = Array.from({ length: 4 }, async () => {
@@ -174,9 +166,7 @@ describe("admin commands beside a running server", () => {
   });
 
   it("wait their turn while another process writes, and the server answers reads meanwhile", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { data, server, token } = await servedData();
     const other = new Sqlite(join(data.directory, "reckon.db"));
     other.exec("BEGIN IMMEDIATE");
     let isAnswered = false;
@@ -197,8 +187,7 @@ describe("admin commands beside a running server", () => {
   });
 
   it("log a write-ahead log that a long reader keeps from shrinking", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory, { env: { RECKON_MAX_WAL_BYTES: "500000" } });
+    const { data, server } = await servedData({ env: { RECKON_MAX_WAL_BYTES: "500000" } });
     const reader = new Sqlite(join(data.directory, "reckon.db"), { readonly: true });
     reader.exec("BEGIN");
     reader.prepare("SELECT count(*) FROM teams").get();

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readJournal } from "../../src/share/erasure/erasure.ts";
 import { rowsOf } from "./support/data.ts";
 import { type RawReply, RawSocket, requestBytes } from "./support/http.ts";
-import { expectJsonRefusal, testData, testServer } from "./support/test.ts";
+import { expectJsonRefusal, servedData, testData, testServer } from "./support/test.ts";
 
 const CROWD = 50;
 
@@ -40,9 +40,7 @@ describe("fifty at once", () => {
   });
 
   it("rotate a token: one gets the new one, the others 409, the old is dead and the new alive", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { data, server, token } = await servedData();
     const rotate = (own: string) =>
       requestBytes({ method: "POST", path: "/api/connect/rotate", token: own, headers: { "content-length": "0" } });
     const replies = await allAtOnce(server.port, rotate(token));
@@ -73,9 +71,7 @@ describe("fifty at once", () => {
   });
 
   it("send the same batch: each entry is stored once, and the replies together count it once", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { data, server, token } = await servedData();
     const entries = Array.from({ length: 100 }, (_, i) => ({ seq: i + 1, payload: { n: i } }));
     const replies = await allAtOnce(
       server.port,
@@ -89,9 +85,7 @@ describe("fifty at once", () => {
   });
 
   it("disconnect while others ingest: nothing is taken after the disconnect was acknowledged", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { server, token } = await servedData();
     const replies = await allAtOnce(
       server.port,
       requestBytes({ method: "POST", path: "/api/connect/disconnect", token, headers: { "content-length": "0" } }),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { contentsOf, entriesOf, spansOf } from "../support/entries.ts";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
 import { mountDisk, noPowerCut } from "./support/disk.ts";
 
@@ -20,8 +20,7 @@ const BLOCKS_MORE = 5;
 
 /** A directory with enough telemetry for three blocks a stream, spans for three a session, and contents of brains for two. */
 async function filled(): Promise<string> {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   for (let batch = 0; batch < BATCHES; batch++)
     for (let stream = 0; stream < STREAMS; stream++) {
       const entries = Array.from({ length: BATCH }, (_, i) => ({

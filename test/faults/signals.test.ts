@@ -5,7 +5,7 @@ import { command } from "../support/remote.ts";
 import { ask, RawSocket, requestBytes } from "./support/http.ts";
 import { LOAD_ENV, Load } from "./support/load.ts";
 import { launch, serve, until, within } from "./support/process.ts";
-import { testData, testServer } from "./support/test.ts";
+import { servedData, testData, testServer } from "./support/test.ts";
 
 /** What a supervisor allows before it kills. */
 const STOP_MS = 10_000;
@@ -35,9 +35,7 @@ describe("signals", () => {
   );
 
   it("SIGTERM lets a slow upload finish, and takes no new connection meanwhile", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { server, token } = await servedData();
     const bytes = requestBytes({
       path: "/api/telemetry/ingest",
       token,
@@ -57,9 +55,7 @@ describe("signals", () => {
   });
 
   it("SIGTERM does not wait for ever: clients who never finish are cut off within ten seconds", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { server, token } = await servedData();
     const stuck = [
       new RawSocket(server.port).send(
         requestBytes({ path: "/api/telemetry/ingest", token, body: "{", headers: { "content-length": "500" } }),
@@ -77,9 +73,7 @@ describe("signals", () => {
   });
 
   it("a second signal ends it at once, and what was acknowledged is there", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
-    const token = data.devices[0]?.token as string;
+    const { data, server, token } = await servedData();
     const body = JSON.stringify({ entries: [{ seq: 1, payload: {} }] });
     expect((await ask(server.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);
     // Held up by an upload that never ends.
@@ -118,8 +112,7 @@ describe("signals", () => {
 
 describe("output that nobody reads", () => {
   it("a closed stdout does not end the server", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory);
+    const { server } = await servedData();
     server.child.stdout?.destroy();
     for (let i = 0; i < 5; i++) expect((await ask(server.port, { path: "/api/health" })).status).toBe(200);
     expect((await server.end()).code).toBe(0);
@@ -158,8 +151,7 @@ describe("output that nobody reads", () => {
   });
 
   it("a log that nobody reads fills up, and the server goes on answering and still stops", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory, { env: { RECKON_LOG: "debug" } });
+    const { server } = await servedData({ env: { RECKON_LOG: "debug" } });
     server.child.stderr?.pause();
     server.child.stderr?.removeAllListeners("data");
     // A pipe takes 64 KiB and the server holds a megabyte: far more than that is logged here.
@@ -177,8 +169,7 @@ describe("output that nobody reads", () => {
   });
 
   it("a log whose reader went away does not end the server", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory, { env: { RECKON_LOG: "debug" } });
+    const { server } = await servedData({ env: { RECKON_LOG: "debug" } });
     server.child.stderr?.destroy();
     for (let i = 0; i < 50; i++) expect((await ask(server.port, { path: "/api/health" })).status).toBe(200);
     expect((await server.end()).code).toBe(0);

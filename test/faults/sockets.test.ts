@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask, askBytes, RawSocket, requestBytes } from "./support/http.ts";
 import { launch, type Running, serve, until, within } from "./support/process.ts";
-import { expectJsonRefusal, runKeyPem, testData, testServer } from "./support/test.ts";
+import { expectJsonRefusal, runKeyPem, servedData, testData, testServer } from "./support/test.ts";
 
 const HEALTH = "GET /api/health HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -370,8 +370,7 @@ describe("requests on a raw socket", () => {
 
 describe("what a socket or a port cannot give", () => {
   it.skipIf(process.platform !== "linux")("serves again after it ran out of file descriptors", async () => {
-    const data = await testData();
-    const server = await testServer(data.directory, { under: ["prlimit", "--nofile=48"] });
+    const { data, server } = await servedData({ under: ["prlimit", "--nofile=48"] });
     const crowd = Array.from({ length: 100 }, () => new RawSocket(server.port).send(HEALTH));
     await until("the crowd got what it gets", () => crowd.some((socket) => socket.rest !== "" || !socket.isOpen));
     for (const socket of crowd) socket.close();

@@ -15,7 +15,7 @@ import type { resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { eraseNow, filesWith } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
 import { WITHOUT_BLOCKS } from "../support/older.ts";
 import { ERRORS, follow, publish, session, trace } from "../unit/causes/support.ts";
 
@@ -30,9 +30,7 @@ const erase = async ({ instance: { core } }: TestInstance, request: Parameters<t
 
 /** Somebody who did one of everything, and somebody else who has had their address since. Both own the team. */
 async function twoOfOneAddress() {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   const { team } = device;
   const viewer = await somebody(t, team, "owner");
   const owner = { email: FORMER, team: { id: team.id, role: "owner" } } as const;

@@ -6,7 +6,7 @@ import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { cliToken } from "../support/cli.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithTeam, type TestInstance } from "../support/instance.ts";
 import { readToken } from "../support/reads.ts";
 import {
   account,
@@ -47,8 +47,7 @@ async function belongings(t: TestInstance, userId: string, teamId: string): Prom
 
 describe("what Okta sends", () => {
   it("tests in its order: nobody, add, read, replace, deactivate, reactivate", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const okta = await startDirectory(t, "okta");
     const userName = "test.user@acme.example";
     const listed = await okta.send("GET", "Users?count=1&startIndex=1");

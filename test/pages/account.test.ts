@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, startSiteOf, useBrowser } from "../support/browser.ts";
 import { signedIn } from "../support/sessions.ts";
 
 useBrowser();
@@ -10,9 +10,7 @@ useBrowser();
 const HOSTILE = `Mozilla <img src=x onerror="document.title='owned'">`;
 
 it("changes the password only for who knows the present one, and signs out everywhere else", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const ada = await site.person();
+  const { site, core, person: ada } = await startSiteOf();
   const { session: elsewhere } = await signedIn(core, ada.email, PASSWORD, { ip: "198.51.100.7", userAgent: HOSTILE });
   const { page, go, judge } = await site.open(ada);
   await go("/account");
@@ -42,9 +40,7 @@ it("changes the password only for who knows the present one, and signs out every
 });
 
 it("lists the browsers one is signed in with and signs them out, one or all others", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const ada = await site.person();
+  const { site, core, person: ada } = await startSiteOf();
   const others: string[] = [];
   for (let i = 0; i < 3; i++)
     others.push(
@@ -74,8 +70,7 @@ it("lists the browsers one is signed in with and signs them out, one or all othe
 });
 
 it("ends only one's own sign-ins", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const bob = await site.person();
   const { page, go } = await site.open(ada, { javaScript: false });
   const foreign = findSession(site.t.instance.core, bob.token)?.sessionId as string;
@@ -91,9 +86,7 @@ it("ends only one's own sign-ins", async () => {
 });
 
 it("lists the command-line tools one approved and revokes their access", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const ada = await site.person();
+  const { site, core, person: ada } = await startSiteOf();
   const bob = await site.person();
   const { accessToken } = await createCliToken(core, { id: ada.userId, email: ada.email }, COMMAND_LINE);
   const foreign = await createCliToken(core, { id: bob.userId, email: bob.email }, COMMAND_LINE);
@@ -111,8 +104,7 @@ it("lists the command-line tools one approved and revokes their access", async (
 });
 
 it("changes one's name, and signs out", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { page, go } = await site.open(ada);
   await go("/account");
   await page.getByLabel("Your name").fill("Ada <b>Lovelace</b>");
@@ -136,8 +128,7 @@ it("changes one's name, and signs out", async () => {
 });
 
 it("shows instants in UTC and tells the reader's own time in their title, which a browser without script has in UTC", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const read = async (javaScript: boolean) => {
     const { page, go } = await site.open(ada, { javaScript });
     await go("/account");

@@ -5,7 +5,7 @@ import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { fillRecords } from "../support/api.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { ran } from "../support/remote.ts";
 
 useBrowser();
@@ -114,9 +114,7 @@ it("is for owners and admins, who see and end the tokens of their own team alone
 });
 
 it("shows a token that works before any number of those that do not, and ends it", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf({ role: "admin" });
   await createApiToken(core, { teamId: ada.team.id, userId: ada.userId, name: "of last year" }, COMMAND_LINE);
   core.store.db
     .prepare(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startAuthorization } from "../../src/identity/device-flow/authorizations.ts";
 import { csrfToken } from "../../src/platform/http/cookies.ts";
-import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, type Site, startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -22,8 +22,7 @@ async function poll(site: Site, deviceCode: string) {
 }
 
 it("keeps the code through the sign-in, and lets a tool in only by the button", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { deviceCode, userCode } = await waiting(site);
   const { page, go, judge } = await site.open();
   await go(`/login/device?user_code=${userCode}`);
@@ -58,8 +57,7 @@ it("keeps the code through the sign-in, and lets a tool in only by the button", 
 });
 
 it("warns when the tool asks from elsewhere and asks twice before it lets it in", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { userCode } = await waiting(site, "203.0.113.9", "<img src=x onerror=alert(1)>");
   const { page, go, judge } = await site.open(ada);
   await go(`/login/device?user_code=${userCode}`);
@@ -75,8 +73,7 @@ it("warns when the tool asks from elsewhere and asks twice before it lets it in"
 });
 
 it("takes a code in any spelling without JavaScript, and explains codes that do not work", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { userCode } = await waiting(site, "203.0.113.9");
   const { page, go } = await site.open(ada, { javaScript: false });
   const enter = async (code: string) => {
@@ -103,8 +100,7 @@ it("takes a code in any spelling without JavaScript, and explains codes that do 
 });
 
 it("makes a person who guesses codes wait, and nobody else at their address", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const grace = await site.person();
   const { userCode } = await waiting(site);
   const open = (cookie: string, code: string) =>
@@ -119,8 +115,7 @@ it("makes a person who guesses codes wait, and nobody else at their address", as
 });
 
 it("tells every one of many double clicks that the code was answered, and counts none as a guess", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { userCode } = await waiting(site);
   const late = await waiting(site);
   const headers = { cookie: ada.cookie };

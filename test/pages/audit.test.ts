@@ -6,7 +6,7 @@ import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../src/platform/audit/audit.ts";
-import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Person, type Site, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { fillDefects } from "../support/defects.ts";
 import { TestClock } from "../support/instance.ts";
 
@@ -68,9 +68,7 @@ it("tells in words who did what, from where, and what machines did by themselves
 });
 
 it("leads from an event to its device and its error, and nowhere from what is gone", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person();
+  const { site, core, person: owner } = await startSiteOf();
   const { deviceId } = await fillDefects(site, owner);
   const { page, go } = await site.open(owner);
   await go("/errors");
@@ -96,9 +94,7 @@ it("leads from an event to its device and its error, and nowhere from what is go
 });
 
 it("names whom and what a detail is about, and says what is made of parts in words", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person({ email: "ada@example.com" });
+  const { site, core, person: owner } = await startSiteOf({ email: "ada@example.com" });
   const { team } = owner;
   const device = await site.t.device(team);
   await renameDevice(core, team.id, device.deviceId, "build-7", COMMAND_LINE);
@@ -134,8 +130,7 @@ it("names whom and what a detail is about, and says what is made of parts in wor
 });
 
 it("filters by person, action and day, while one types and without JavaScript", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const { page, go, judge } = await site.open(owner);
   const { id } = owner.team;
   await record(site, id, [[by("alice"), "device.revoked", "old one"]]);
@@ -176,8 +171,7 @@ it("filters by person, action and day, while one types and without JavaScript", 
 });
 
 it("pages both ways and meets every event once, whatever arrives meanwhile", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const { id } = owner.team;
   const batch = (from: number, count: number) =>
     record(
@@ -210,8 +204,7 @@ it("pages both ways and meets every event once, whatever arrives meanwhile", asy
 });
 
 it("exports what is filtered as JSON lines and as CSV that no spreadsheet runs", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   await record(site, owner.team.id, [
     [by("+alice"), "device.revoked", HOSTILE],
     [by("bob"), "policy.changed", `two\nlines, "quoted"`],
@@ -245,8 +238,7 @@ it("exports what is filtered as JSON lines and as CSV that no spreadsheet runs",
 });
 
 it("shows owners and admins their own team, members why not, and operators everything", async () => {
-  const site = await startSite();
-  const owner = await site.person({ operator: false });
+  const { site, person: owner } = await startSiteOf({ operator: false });
   const admin = await site.person({ role: "admin", team: owner.team });
   const member = await site.person({ role: "member", team: owner.team });
   const foreign = await site.person();
@@ -285,9 +277,7 @@ it("goes on answering others while a filter without a match walks a long record"
   const clock = new TestClock();
   // The walk gives way by time that really passes.
   clock.monotonic = () => performance.now();
-  const site = await startSite({ clock });
-  const owner = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: owner } = await startSiteOf(undefined, { clock });
   core.store.db
     .prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
@@ -309,8 +299,7 @@ it("goes on answering others while a filter without a match walks a long record"
 });
 
 it("tells of an event in a few lines on a phone", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   await updateTeam(site.t.instance.core, ada.team.id, { seats: 12 }, by("ada@example.com"));
   const { page, go, judge } = await site.open(ada);
   await page.setViewportSize({ width: 380, height: 800 });

@@ -4,7 +4,7 @@ import { assignDevice, renameDevice } from "../../src/identity/devices/devices.t
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { brains, describeReal } from "../real/data.ts";
-import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Site, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
 
 useBrowser();
@@ -64,9 +64,7 @@ async function send(
 
 /** A team with three versions of one repository (the last after a gap), a rollback, and a repository without a name. */
 async function withBrain() {
-  const site = await startSite();
-  const ada = await site.person({ role: "member" });
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice({ role: "member" });
   await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop", COMMAND_LINE);
   await assignDevice(site.t.instance.core, device.deviceId, ada.userId, COMMAND_LINE);
   const [first, second, third] = versions() as [never, never, never];
@@ -79,8 +77,7 @@ async function withBrain() {
 }
 
 it("says what to do when there is no brain, and lists repositories when there is", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { page, go, judge } = await site.open(ada);
   await go("/brain");
   expect(await page.getByText(`curl ${site.url}/api/brain/ingest`).count()).toBe(1);
@@ -226,9 +223,7 @@ it("compares any two versions of a repository and of a file", async () => {
 });
 
 it("shows size and digest of a file whose text the policy withheld, and no text to download or compare", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "owner" });
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice({ role: "owner" });
   const file = { path: "errors.md", content: "# Only the digest of this\n" };
   await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
   await send(site, device, 1, [file], REPO);
@@ -251,9 +246,7 @@ it("shows size and digest of a file whose text the policy withheld, and no text 
 
 describeReal("with real brains", () => {
   it("shows every file of real repositories without a fault, and their search", async () => {
-    const site = await startSite();
-    const ada = await site.person();
-    const device = await site.t.device(ada.team);
+    const { site, person: ada, device } = await startSiteWithDevice();
     for (const [repo, files] of brains()) {
       const sent = files
         .filter(({ path }) => path !== ".Jules/palette.md")

@@ -3,14 +3,13 @@ import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { checkBudgets } from "../../src/insight/budgets/check.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSiteOf, useBrowser } from "../support/browser.ts";
 import { fillUsage, TILL } from "../support/usage.ts";
 
 useBrowser();
 
 it("shows where budgets stand, and lets admins set and remove them", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   await fillUsage(site, ada);
   const { page, go, judge } = await site.open(ada);
   await go("/spend");
@@ -48,8 +47,10 @@ it("shows where budgets stand, and lets admins set and remove them", async () =>
 });
 
 it("lets members look and nobody else change", async () => {
-  const site = await startSite();
-  const { team } = await site.person();
+  const {
+    site,
+    person: { team },
+  } = await startSiteOf();
   const member = await site.person({ team, role: "member" });
   const { page, go } = await site.open(member);
   await go("/spend/budgets");
@@ -59,9 +60,7 @@ it("lets members look and nobody else change", async () => {
 });
 
 it("shows people's names in a team of hundreds, and says that the choice does not list all of them", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const ada = await site.person();
+  const { site, core, person: ada } = await startSiteOf();
   const joins = (i: number) =>
     makeAccount(core, {
       email: `p${String(i).padStart(3, "0")}@example.org`,

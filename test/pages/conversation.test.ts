@@ -1,6 +1,6 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Site, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import { sessionNumber } from "../support/sessions.ts";
 
 useBrowser();
@@ -84,9 +84,7 @@ const send = async (site: Site, token: string, sessions: object[]) => {
 };
 
 async function siteWith(...sessions: object[]) {
-  const site = await startSite();
-  const ada = await site.person({ role: "member" });
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice({ role: "member" });
   for (const session of sessions) await send(site, device.token, [session]);
   return { site, ada, visit: await site.open(ada) };
 }
@@ -217,9 +215,7 @@ it("reads well where only metadata was recorded", async () => {
 });
 
 it("says of a prompt and of a step, too, that its cost is what the agent says", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const usage = { id: "msg_1", input_tokens: 1_000, output_tokens: 10 };
   const span = { id: "c1", kind: "llm", startedAt: at(1), endedAt: at(2), model: "own-model", costUsd: 0.5, usage };
   const session = {

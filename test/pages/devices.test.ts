@@ -4,7 +4,7 @@ import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Person, type Site, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { eraseNow } from "../support/erasure.ts";
 import { newMachine } from "../support/machine.ts";
 
@@ -35,8 +35,7 @@ const send = (site: Site, token: string, repoKey: string, seqs: readonly number[
   });
 
 it("mints a connect code whose command connects the machine that runs it, and shows the code once", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   const { page, go, judge } = await site.open(ada);
   await go("/devices");
   await judge("devices-empty");
@@ -68,8 +67,7 @@ it("mints a connect code whose command connects the machine that runs it, and sh
 });
 
 it("revokes an open code, after which it connects nothing", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const other = await site.person();
   const { core } = site.t.instance;
   const { code } = await createCode(core, ada.team.id, COMMAND_LINE);
@@ -92,8 +90,7 @@ it("revokes an open code, after which it connects nothing", async () => {
 });
 
 it("makes a code for many machines, says how many it may still connect, and takes no nonsense", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   const { page, go, judge } = await site.open(ada);
   await go("/devices");
   await page.getByRole("link", { name: "Connect many" }).click();
@@ -141,8 +138,7 @@ it("makes a code for many machines, says how many it may still connect, and take
 });
 
 it("makes a code for machines of one job, and keeps those that ended out of the list", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   const { page, go } = await site.open(ada);
   await go("/devices/fleet");
   await page.getByLabel("Hours each is bound").fill("6");
@@ -170,8 +166,7 @@ it("makes a code for machines of one job, and keeps those that ended out of the 
 });
 
 it("lists devices by state and finds them as one types", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const lost = await bind(site, ada, "lost-laptop");
   site.t.clock.advance(2 * DAY_MS);
   const busy = await bind(site, ada, "build-7", "reckon-agent/2.1 (linux; x64)");
@@ -217,8 +212,7 @@ it("lists devices by state and finds them as one types", async () => {
 });
 
 it("pages through many devices, of which one is revoked meanwhile", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const insert = site.t.instance.core.store.db.prepare(
     "INSERT INTO devices (id, team_id, label, consent_version, created_at) VALUES (?, ?, ?, '1', ?)",
   );
@@ -238,8 +232,7 @@ it("pages through many devices, of which one is revoked meanwhile", async () => 
 });
 
 it("shows a device with its gaps and rollbacks explained, renames it and revokes it", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   const device = await bind(site, ada, "build-7", "reckon-agent/2.1");
   await send(site, device.token, "github.com/acme/shop", [1, 2, 5, 9]);
   await send(site, device.token, "github.com/acme/shop", [2], "rewritten");
@@ -274,8 +267,7 @@ it("shows a device with its gaps and rollbacks explained, renames it and revokes
 });
 
 it("says whose a device is, finds a person's, and assigns it to somebody else in the team or to nobody", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com", name: HOSTILE });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com", name: HOSTILE });
   const bob = await site.person({ email: "bob@example.com", team: ada.team, role: "member" });
   const stranger = await site.person({ email: "eve@example.com" });
   const mine = await bind(site, ada, "mine", null, ada.userId);
@@ -320,8 +312,7 @@ it("says whose a device is, finds a person's, and assigns it to somebody else in
 });
 
 it("revokes without JavaScript through the question", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const device = await bind(site, ada, "build-7");
   const { page, go } = await site.open(ada, { javaScript: false });
   await go(`/devices/${device.deviceId}`);
@@ -332,8 +323,7 @@ it("revokes without JavaScript through the question", async () => {
 });
 
 it("says that a token ran out and that the machine has to be connected again", async () => {
-  const site = await startSite();
-  const first = await site.person();
+  const { site, person: first } = await startSiteOf();
   const device = await bind(site, first, "forgotten");
   site.t.clock.advance(91 * DAY_MS);
   const ada = await site.person({ team: first.team });
@@ -343,9 +333,7 @@ it("says that a token ran out and that the machine has to be connected again", a
 });
 
 it("lets members connect, see, rename and revoke machines of their own, and no others", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf();
   const theirs = await bind(site, ada, "build-7", null, ada.userId);
   const shared = await bind(site, ada, "shared");
   await createCode(core, ada.team.id, COMMAND_LINE);
@@ -407,8 +395,7 @@ it("lets members connect, see, rename and revoke machines of their own, and no o
 });
 
 it("names machines in the record to members, and leads them to their own alone", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const bob = await site.person({ team: ada.team, role: "member" });
   const theirs = await bind(site, ada, "adas", null, ada.userId);
   const own = await bind(site, ada, "bobs", null, bob.userId);
@@ -421,8 +408,7 @@ it("names machines in the record to members, and leads them to their own alone",
 });
 
 it("keeps connecting machines to owners and admins once the team says so, also with codes made before", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   const bob = await site.person({ team: ada.team, role: "member" });
   const visit = await site.open(bob);
   await visit.go("/devices");
@@ -531,8 +517,7 @@ it("speaks neither of seats nor of licences where nobody pays", async () => {
 });
 
 it("shows which device sends more than the policy lets be recorded", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const [heeds, ignores] = [await bind(site, ada, "heeds"), await bind(site, ada, "ignores")];
   await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"off"}'), COMMAND_LINE);
   for (const seqs of [[1, 2], [3]])
@@ -550,8 +535,7 @@ it("shows which device sends more than the policy lets be recorded", async () =>
 });
 
 it("gives the lines for agents that export by themselves, which work as they stand", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   const { page, go, judge } = await site.open(ada);
   await go("/devices");
   await page.getByRole("link", { name: "OpenTelemetry" }).click();
@@ -579,8 +563,7 @@ curl -s "$OTEL_EXPORTER_OTLP_ENDPOINT/v1/logs" -H "$(printf %s "$OTEL_EXPORTER_O
 });
 
 it("tells a member who may not connect whom to ask, also for OpenTelemetry", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await setMembersBind(site.t.instance.core, ada.team.id, false, COMMAND_LINE);
   const mel = await site.person({ team: ada.team, role: "member" });
   const { page, go } = await site.open(mel);
@@ -590,9 +573,7 @@ it("tells a member who may not connect whom to ask, also for OpenTelemetry", asy
 });
 
 it("says of an erased device that what it sent is gone, and asks for no name of it", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf();
   const { deviceId, token } = await bind(site, ada, "build-7");
   expect((await send(site, token, "shop", [1])).status).toBe(200);
   await eraseNow(core, { device: deviceId });
@@ -609,8 +590,7 @@ it("says of an erased device that what it sent is gone, and asks for no name of 
 });
 
 it("leads from a device to its sessions, its telemetry and what it cost", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const [one, other] = [await bind(site, ada, "build-7"), await bind(site, ada, "build-8")];
   for (const { token, deviceId } of [one, other]) {
     const startedAt = site.t.clock.now() - 60_000;

@@ -1,14 +1,13 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Person, type Site, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import { CAUSE, ERRORS, FIX, fillDefects, HOSTILE, SHOP, TILL } from "../support/defects.ts";
 import { sessionNumber } from "../support/sessions.ts";
 
 useBrowser();
 
 async function withDefects() {
-  const site = await startSite();
-  const ada = await site.person({ role: "member", email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ role: "member", email: "ada@example.com" });
   const device = await fillDefects(site, ada);
   return { site, ada, device };
 }
@@ -289,9 +288,7 @@ it("finds errors by text, kind, owner, model and state, in the order of a column
 });
 
 it("shows what is open when the page of the list that was asked for no longer exists", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const many = Array.from(
     { length: 26 },
     (_, i) => `## 2026-10-${String(27 - i).padStart(2, "0")} Many ${i}\n\nStatus: open\n`,
@@ -498,8 +495,7 @@ it("names the causes below the headings of the rendered file", async () => {
 });
 
 it("explains what an entry is while there are none", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "member" });
+  const { site, person: ada } = await startSiteOf({ role: "member" });
   const { page, go, judge } = await site.open(ada);
   await go("/errors");
   expect(await page.getByText("No entries yet").count()).toBe(1);

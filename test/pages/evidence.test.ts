@@ -9,15 +9,14 @@ import { parseVkey } from "../../src/kit/transparency/note.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
 const REPO = "github.com/acme/shop";
 
 it("says that the record is complete, and hands out what checks it", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
+  const { site, person: ada } = await startSiteOf({ role: "admin" });
   const { page, go, judge } = await site.open(ada);
   await go("/evidence");
   expect(await page.locator(".verdict").textContent()).toMatch(/The record is complete: \d+ (leaf|leaves), signed/);
@@ -38,8 +37,10 @@ it("says that the record is complete, and hands out what checks it", async () =>
 });
 
 it("counts what is open of every stream, however many grew since, and of none that it is filled", async () => {
-  const site = await startSite({ settings: { limitTelemetry: "off", limitBrain: "off" } });
-  const ada = await site.person({ role: "admin" });
+  const { site, person: ada } = await startSiteOf(
+    { role: "admin" },
+    { settings: { limitTelemetry: "off", limitBrain: "off" } },
+  );
   const { token } = await site.t.device(ada.team);
   const send = async (repoKey: string, seq: number) => {
     const json = { repoKey, entries: [{ seq, payload: { type: "prompt" } }] };
@@ -69,10 +70,7 @@ it("counts what is open of every stream, however many grew since, and of none th
 });
 
 it("counts what is open, and shows holds and erasures with proofs to who manages the team", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
-  const { core } = site.t.instance;
-  const device = await site.t.device(ada.team);
+  const { site, core, person: ada, device } = await startSiteWithDevice({ role: "admin" });
   const send = (seq: number, text: string) =>
     site.t.post("/api/telemetry/ingest", {
       token: device.token,

@@ -6,7 +6,7 @@ import { verifyLicense } from "../../src/identity/license/license.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { rotateKey } from "../../src/platform/keys/keys.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { newFolder } from "../support/folder.ts";
 
 useBrowser();
@@ -56,8 +56,7 @@ it("mints a licence that verifies offline by the commands shown, and records who
 });
 
 it("caps a licence by the paid period and its grace, and refuses invalid numbers of days", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const end = site.t.clock.now() - 4 * DAY;
   await updateTeam(site.t.instance.core, ada.team.id, { periodEndAt: end }, COMMAND_LINE);
   const { page, go } = await site.open(ada, { javaScript: false });
@@ -93,9 +92,7 @@ it("caps a licence by the paid period and its grace, and refuses invalid numbers
 });
 
 it("explains why there is no licence, to members as well, who cannot mint", async () => {
-  const site = await startSite();
-  const member = await site.person({ role: "member" });
-  const { core } = site.t.instance;
+  const { site, core, person: member } = await startSiteOf({ role: "member" });
   const { page, go, judge } = await site.open(member);
   await go("/license");
   expect(await page.getByRole("button", { name: "Mint and download" }).count()).toBe(0);
@@ -134,8 +131,7 @@ it("says what switched off signing means, and keeps older keys at hand", async (
     expect.stringMatching(/^attachment; filename="reckon-key-\w{1,8}\.pem"$/),
     "-----BEGIN PUBLIC KEY-----",
   ]);
-  const site = await startSite({ settings: { signing: "off" } });
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf(undefined, { settings: { signing: "off" } });
   const visit = await site.open(ada);
   await visit.go("/license");
   expect(await visit.page.getByRole("main").textContent()).toContain("Signing is switched off");

@@ -7,8 +7,8 @@ import {
 import { findUser } from "../../src/identity/people/people.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
-import { startInstance } from "../support/instance.ts";
+import { PASSWORD, type Site, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
+import { startWithTeam } from "../support/instance.ts";
 import { openByForms } from "../support/links.ts";
 
 useBrowser();
@@ -26,8 +26,7 @@ const audit = (site: Site, action: string) =>
   site.t.rows("SELECT actor_label AS who FROM audit_events WHERE action = ?", action);
 
 it("open by the script, without their token in any address that is asked for or told, or in the log", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const link = await invite(site, owner.team.id);
   const { page, go, context } = await site.open();
   const seen = watch(page);
@@ -54,8 +53,7 @@ it("open by the script, without their token in any address that is asked for or 
 });
 
 it("open in a tab that shows another one already, and after one that does not work", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const other = await site.t.team();
   const [first, second] = [await invite(site, owner.team.id), await invite(site, other.id)];
   const { page, go } = await site.open();
@@ -72,8 +70,7 @@ it("open in a tab that shows another one already, and after one that does not wo
 });
 
 it("open without script by pasting the link or its code, and explain themselves", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const reset = await createResetLink(site.t.instance.core, owner.email, COMMAND_LINE);
   const plain = await site.open(undefined, { javaScript: false });
   const { page, go } = plain;
@@ -98,8 +95,7 @@ it("open without script by pasting the link or its code, and explain themselves"
 });
 
 it("keep an invitation through signing in", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const bob = await site.person({ email: "bob@example.com" });
   const { page, go } = await site.open();
   await go((await invite(site, owner.team.id)).path);
@@ -115,8 +111,7 @@ it("keep an invitation through signing in", async () => {
 });
 
 it("that were handed out in an earlier form still work, and leave the address bar at once", async () => {
-  const t = await startInstance({ settings: { baseUrl: "https://reckon.example.com/sub" } });
-  const team = await t.team();
+  const { t, team } = await startWithTeam({ settings: { baseUrl: "https://reckon.example.com/sub" } });
   const { token } = await createInvitation(t.instance.core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   const old = await t.get(`/sub/invitation?token=${token}`);
   expect([old.status, old.headers.get("location"), old.text]).toEqual([303, "/sub/invitation", ""]);

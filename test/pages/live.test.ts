@@ -3,7 +3,7 @@ import { setRole } from "../../src/identity/members/members.ts";
 import { endSession, findSession, switchTeam } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../src/platform/http/page.ts";
-import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Person, type Site, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
 import { sessionNumber } from "../support/sessions.ts";
 
@@ -80,9 +80,7 @@ async function send(site: Site, device: TestDevice, ...sessions: object[]) {
 }
 
 async function start() {
-  const site = await startSite();
-  const ada = await site.person({ role: "member" });
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice({ role: "member" });
   await send(site, device, running("one", 1), running("other", 1));
   return { site, ada, device, path: `/sessions/${sessionNumber(site, "one")}/live` };
 }

@@ -5,7 +5,7 @@ import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { publish } from "../support/reads.ts";
 
 useBrowser();
@@ -81,8 +81,7 @@ it("makes a token that is shown once and works as the page shows it, and lists w
 });
 
 it("says what is wrong with a token without JavaScript, and keeps what was typed", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { page, go } = await site.open(ada, { javaScript: false });
   await go("/my-brain/tokens/new");
   await page.getByLabel("Name").fill("Bot");
@@ -110,8 +109,7 @@ it("says what is wrong with a token without JavaScript, and keeps what was typed
 });
 
 it("shows reads by token and page by page, hostile text harmless, and a person only their own", async () => {
-  const site = await startSite({ settings: { limitRead: "off" } });
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf(undefined, { settings: { limitRead: "off" } });
   const grace = await site.person();
   const { core } = site.t.instance;
   const device = await site.t.device(ada.team);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { setRole } from "../../src/identity/members/members.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Person, Site } from "../support/browser.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { fillUsage, SHOP } from "../support/usage.ts";
 
 useBrowser();
@@ -41,8 +41,7 @@ async function around(site: Site, person: Person, path: string) {
 }
 
 it("links for everybody what they may open, and nothing else", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const member = await site.person({ team: owner.team, role: "member" });
   const operator = await site.person({ operator: true, team: owner.team, role: "member" });
   const stranger = await site.person();
@@ -88,8 +87,7 @@ it("links for everybody what they may open, and nothing else", async () => {
 });
 
 it("links nothing from any row that is closed to a person who sees only their own", async () => {
-  const site = await startSite();
-  const own = await site.person({ role: "own_only" });
+  const { site, person: own } = await startSiteOf({ role: "own_only" });
   const { token } = await fillUsage(site, own);
   const session = { id: "s-1", outcome: "failure", spans: [{ id: "a", name: "Bash" }], commits: ["3f2a9c1d4e5f"] };
   const json = { repoKey: SHOP, sessions: [session] };
@@ -109,8 +107,7 @@ it("links nothing from any row that is closed to a person who sees only their ow
 });
 
 it("keeps the tabs and the item of the sidebar on the pages below", async () => {
-  const site = await startSite();
-  const owner = await site.person({ operator: true });
+  const { site, person: owner } = await startSiteOf({ operator: true });
   const of = async (path: string) => (await around(site, owner, path)).current;
   expect(await of("/my-brain/tokens/new")).toEqual(["Team settings", "Read tokens"]);
   expect(await of(`/settings/teams/${owner.team.id}`)).toEqual(["Installation", "Teams"]);
@@ -118,8 +115,7 @@ it("keeps the tabs and the item of the sidebar on the pages below", async () => 
 });
 
 it("opens the same menu on a phone", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const { page, go, judge } = await site.open(owner);
   await go("/people");
   await judge("navigation-tabs");
@@ -287,8 +283,7 @@ it("searches without a script, too", async () => {
 });
 
 it("shows nothing of the team that another tab switched to under the name of the team before", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const other = await site.t.team({ name: "Other" });
   await setRole(site.t.instance.core, other.id, ada.userId, "admin", COMMAND_LINE);
   const { deviceId } = await site.t.device(ada.team);
@@ -310,8 +305,7 @@ it("shows nothing of the team that another tab switched to under the name of the
 });
 
 it("leads a person who follows a link to what another of their teams has there, with its query, and to no team of others", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const other = await site.t.team({ name: "Other" });
   await setRole(site.t.instance.core, other.id, ada.userId, "admin", COMMAND_LINE);
   const { deviceId } = await site.t.device(other);
@@ -331,8 +325,7 @@ it("leads a person who follows a link to what another of their teams has there, 
 });
 
 it("finds pages below those of the sidebar that somebody may open, and documents by their address", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const found = async (person: typeof ada, text: string) => {
     const reply = await fetch(`${site.url}/search?${new URLSearchParams({ q: text })}`, {
       headers: { cookie: person.cookie },

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { chooseEvents, createChannel, getChannel, messagesOf } from "../../src/share/notifications/notifications.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { addChannel, arrived } from "../support/notifications.ts";
 import { startReceiver } from "../support/receiver.ts";
 
@@ -174,9 +174,7 @@ it("is for owners and admins, who reach the channels of their own team alone; th
 });
 
 it("adds and takes away the events that somebody chose, whatever another chose while the form stood open", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf({ role: "admin" });
   const { channel } = await createChannel(
     core,
     {

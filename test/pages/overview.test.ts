@@ -15,7 +15,7 @@ import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
 import { fillRecords, REPO } from "../support/api.ts";
-import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Site, startSite, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import { leaveFailing } from "../support/jobs.ts";
 import { newMachine } from "../support/machine.ts";
 
@@ -40,9 +40,7 @@ Status: open
 `;
 
 it("leads from nothing to a first session and a first error by lines that work as they stand, and follows by itself", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf();
   const { page, go, judge } = await site.open(ada);
   const machine = newMachine();
   const line = async (region: string) => (await page.getByRole("region", { name: region }).textContent()) ?? "";
@@ -321,9 +319,7 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
 });
 
 it("counts failed sessions as the figures above do, whatever word agents have for it, and leads to a list of just these", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const today = site.t.clock.now();
   const sessions = [
     ["a", "failure", 0],
@@ -346,9 +342,7 @@ it("counts failed sessions as the figures above do, whatever word agents have fo
 });
 
 it("shows rollbacks, and no gap of a week ago that was filled since", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const send = async (seq: number, text: string) => {
     const json = { repoKey: "shop", entries: [{ seq, payload: { text } }] };
     expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
@@ -381,9 +375,7 @@ it("shows rollbacks, and no gap of a week ago that was filled since", async () =
 });
 
 it("leads from figures of errors files to a list of these, without what security and anti-patterns files hold", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const twice = (title: string) => `# File\n\n## 2026-11-19 ${title}\n\n## 2026-11-20 ${title}\n`;
   const files = [
     { path: ".claude/brain/errors.md", content: twice("Login loop") },
@@ -406,9 +398,7 @@ it("leads from figures of errors files to a list of these, without what security
 });
 
 it("counts what came again as the page of errors does, also where both entries are of one day", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const content = "# Errors\n\n## 2026-11-20 Login loop\n\n## 2026-11-20 Login loop\n";
   for (const repoKey of ["shop", "till"]) {
     const json = { repoKey, version: 1, files: [{ path: ".claude/brain/errors.md", content }] };
@@ -423,9 +413,7 @@ it("counts what came again as the page of errors does, also where both entries a
 });
 
 it("shows the beginning of titles that are written from right to left, however little room there is", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const words = "\u0625\u0635\u0644\u0627\u062d the login page ".repeat(12);
   const at = site.t.clock.now();
   const session = { id: "a", outcome: "failure", startedAt: at, prompts: [{ at, text: words }], spans: [] };
@@ -467,9 +455,7 @@ it("stays at the day that was asked for while more days are shown, and comes bac
 });
 
 it("counts an entry that is dated tomorrow, which is today somewhere, as the page of errors does", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const tomorrow = isoInstant(site.t.clock.now() + DAY_MS).slice(0, 10);
   const files = [{ path: ".claude/brain/errors.md", content: `# Errors\n\n## ${tomorrow} Login loop\n` }];
   const json = { repoKey: "shop", version: 1, files };
@@ -485,8 +471,7 @@ it("counts an entry that is dated tomorrow, which is today somewhere, as the pag
 });
 
 it("adds up what devices count in their brains, and names what several have met", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const devices = [await site.t.device(ada.team), await site.t.device(ada.team)];
   const send = async (path: string, token: string, json: object) =>
     expect((await site.t.post(path, { token, json })).status).toBe(200);
@@ -525,10 +510,7 @@ it("adds up what devices count in their brains, and names what several have met"
 });
 
 it("names budgets that do not hold, and to operators what fails in the background and a backup that nobody made", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { core } = site.t.instance;
-  const device = await site.t.device(ada.team);
+  const { site, core, person: ada, device } = await startSiteWithDevice();
   await fillRecords(site.t, device);
   const month = { period: "month", subject: "", scope: "team" } as const;
   await setBudget(core, ada.team.id, { ...month, amountUsd: 0.6 }, COMMAND_LINE);
@@ -570,9 +552,7 @@ it("names budgets that do not hold, and to operators what fails in the backgroun
 });
 
 it("says when the licence is in trouble and when seats are overdrawn", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf();
   await site.t.device(ada.team);
   await updateTeam(core, ada.team.id, { seats: 0, periodEndAt: site.t.clock.now() - DAY_MS }, COMMAND_LINE);
   const { page, go, judge } = await site.open(ada);
@@ -628,8 +608,7 @@ it("names what is about to expire, a failing replica and a key a year old to who
 it.skipIf(noMounts)("tells operators alone of a disk that is nearly full", async () => {
   const disk = mountTmpfs("400m");
   onTestFinished(() => disk.unmount());
-  const site = await startSite({ directory: disk.path });
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf(undefined, { directory: disk.path });
   const operator = await site.person({ team: ada.team, operator: true });
   const teamless = await site.person({ operator: true });
   site.t.instance.core.store.db.prepare("DELETE FROM memberships WHERE user_id = ?").run(teamless.userId);
@@ -665,9 +644,7 @@ it("asks for no brain of a team whose tier has none, and tells members whom to a
 });
 
 it("shows nothing of other teams, and to somebody in none whom to ask", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const device = await site.t.device(ada.team);
+  const { site, device } = await startSiteWithDevice();
   await site.t.post("/api/telemetry/ingest", {
     token: device.token,
     json: { repoKey: "canary", entries: [1, 5].map((seq) => ({ seq, payload: {} })) },
@@ -687,9 +664,7 @@ it("shows nothing of other teams, and to somebody in none whom to ask", async ()
 });
 
 it("says that a session was received only when one was", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const entries = [{ seq: 1, payload: { type: "prompt", text: "Fix the login test" } }];
   const sent = await site.t.post("/api/telemetry/ingest", { token, json: { repoKey: REPO, entries } });
   expect(sent.status).toBe(200);

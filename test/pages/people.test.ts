@@ -4,7 +4,7 @@ import { roleIn, setRole } from "../../src/identity/members/members.ts";
 import { createInvitation, revokeInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { PASSWORD, sendForm, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, sendForm, startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -15,9 +15,7 @@ const shown = async (page: { locator(selector: string): { textContent(): Promise
   (await page.locator(".secret-value").textContent()) as string;
 
 it("invites somebody by a link shown once, which the list knows and can take back", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person({ name: "Ada Lovelace" });
+  const { site, core, person: owner } = await startSiteOf({ name: "Ada Lovelace" });
   const { page, go, judge } = await site.open(owner);
   await go("/people");
   await judge("people-alone");
@@ -61,9 +59,7 @@ it("invites somebody by a link shown once, which the list knows and can take bac
 });
 
 it("lists invitations beyond the first two hundred, and takes the oldest back", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person();
+  const { site, core, person: owner } = await startSiteOf();
   const { id: teamId } = owner.team;
   for (let i = 0; i <= 200; i++) {
     await createInvitation(core, { teamId, role: "member", email: `p${i}@example.com` }, COMMAND_LINE, "owner");
@@ -84,9 +80,7 @@ it("lists invitations beyond the first two hundred, and takes the oldest back", 
 });
 
 it("pages through invitations while others are made and taken back: none twice, none lost", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person();
+  const { site, core, person: owner } = await startSiteOf();
   const { id: teamId } = owner.team;
   const invite = (name: string) =>
     createInvitation(core, { teamId, role: "member", email: `${name}@example.com` }, COMMAND_LINE, "owner");
@@ -111,9 +105,7 @@ it("pages through invitations while others are made and taken back: none twice, 
 });
 
 it("changes roles, makes reset links and removes people", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person({ name: "Ada Lovelace" });
+  const { site, core, person: owner } = await startSiteOf({ name: "Ada Lovelace" });
   const member = await site.person({ role: "member", team: owner.team, email: "bob@example.com", name: HOSTILE });
   const { page, go, judge } = await site.open(owner);
   await go("/people");
@@ -159,9 +151,7 @@ it("changes roles, makes reset links and removes people", async () => {
 });
 
 it("lists the machines of a member, and revokes those of this team alone with the member's removal", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person({ email: "ada@example.com" });
+  const { site, core, person: owner } = await startSiteOf({ email: "ada@example.com" });
   const bob = await site.person({ role: "member", team: owner.team, email: "bob@example.com" });
   const other = await site.t.team();
   await setRole(core, other.id, bob.userId, "member", COMMAND_LINE);
@@ -186,8 +176,7 @@ it("lists the machines of a member, and revokes those of this team alone with th
 });
 
 it("works without JavaScript: an invitation, and removing somebody with its question", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const member = await site.person({ role: "member", team: owner.team, email: "bob@example.com" });
   const { page, go } = await site.open(owner, { javaScript: false });
   await go("/people");
@@ -201,8 +190,7 @@ it("works without JavaScript: an invitation, and removing somebody with its ques
 });
 
 it("shows members the list and nothing to change", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const member = await site.person({ role: "member", team: owner.team });
   const { page, go, judge } = await site.open(member);
   await go("/people");
@@ -213,8 +201,7 @@ it("shows members the list and nothing to change", async () => {
 it.for(["member", "viewer", "own_only"] as const)(
   "lets somebody with the role %s leave, under their account",
   async (role) => {
-    const site = await startSite();
-    const owner = await site.person();
+    const { site, person: owner } = await startSiteOf();
     const { page, go } = await site.open(await site.person({ role, team: owner.team }));
     await go("/account");
     await page.locator("summary", { hasText: "Leave the team" }).click();
@@ -225,9 +212,7 @@ it.for(["member", "viewer", "own_only"] as const)(
 );
 
 it("keeps owners from admins, the last owner in place, and people of other teams unseen", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person();
+  const { site, core, person: owner } = await startSiteOf();
   const admin = await site.person({ role: "admin", team: owner.team });
   const foreign = await site.person();
   const foreignLink = await createInvitation(core, { teamId: foreign.team.id, role: "member" }, COMMAND_LINE);
@@ -260,8 +245,7 @@ it("keeps owners from admins, the last owner in place, and people of other teams
 });
 
 it("lets an operator reset whoever is in the team, and nobody else an operator", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const operator = await site.person({ role: "admin", team: owner.team, operator: true });
   expect((await sendForm(site, owner, `/people/${operator.userId}/reset-link`)).status).toBe(403);
   expect((await sendForm(site, operator, `/people/${owner.userId}/reset-link`)).status).toBe(200);
@@ -269,9 +253,7 @@ it("lets an operator reset whoever is in the team, and nobody else an operator",
 });
 
 it("shows a large team page by page, and finds people while one types", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person({ email: "owner@example.com" });
+  const { site, core, person: owner } = await startSiteOf({ email: "owner@example.com" });
   const { id } = await makeAccount(core, { email: "template@example.com" });
   await core.store.write(() => {
     for (let i = 0; i < 300; i++) {
@@ -300,8 +282,7 @@ it("shows a large team page by page, and finds people while one types", async ()
 });
 
 it("keeps a long name within the page on a phone", async () => {
-  const site = await startSite();
-  const ada = await site.person({ name: "Überlänge".repeat(10) });
+  const { site, person: ada } = await startSiteOf({ name: "Überlänge".repeat(10) });
   const { page, go } = await site.open(ada);
   await page.setViewportSize({ width: 390, height: 844 });
   await go(`/people/${ada.userId}`);
@@ -310,9 +291,7 @@ it("keeps a long name within the page on a phone", async () => {
 });
 
 it("shows of somebody's many machines those that were heard of last, and how many more there are", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const owner = await site.person({ email: "ada@example.com" });
+  const { site, core, person: owner } = await startSiteOf({ email: "ada@example.com" });
   const bob = await site.person({ role: "member", team: owner.team, email: "bob@example.com" });
   core.store.db
     .prepare(

@@ -1,14 +1,12 @@
 import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { currentPolicy, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
 it("shows the default, changes it, keeps what the form does not show, and brings an earlier one back", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf({ role: "admin" });
   const { page, go, judge } = await site.open(ada);
   await go("/policy");
   expect(await page.getByRole("main").textContent()).toContain("Reckon’s default; this team never set one.");
@@ -63,8 +61,7 @@ it("shows the default, changes it, keeps what the form does not show, and brings
 });
 
 it("says which lines of the watchlist are invalid, without JavaScript too, and saves nothing", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { page, go } = await site.open(ada, { javaScript: false });
   await go("/policy");
   await page.getByLabel("Full").check();
@@ -87,8 +84,7 @@ it("says which lines of the watchlist are invalid, without JavaScript too, and s
 });
 
 it("asks before nothing is recorded any more, without JavaScript too", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
+  const { site, person: ada } = await startSiteOf({ role: "admin" });
   const { page, go } = await site.open(ada, { javaScript: false });
   const send = async () => {
     await go("/policy");
@@ -124,9 +120,7 @@ it("asks before nothing is recorded any more, without JavaScript too", async () 
 });
 
 it("does not overwrite what somebody else changed meanwhile, and shows both", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf();
   const { page, go, judge } = await site.open(ada);
   await go("/policy");
   await setPolicy(core, ada.team.id, parsePolicy('{"captureMode":"off","watchlist":["infra/**"]}'), COMMAND_LINE);
@@ -147,8 +141,7 @@ it("does not overwrite what somebody else changed meanwhile, and shows both", as
 });
 
 it("lets members read and only admins change, each their own team's, page by page", async () => {
-  const site = await startSite();
-  const member = await site.person({ role: "member" });
+  const { site, person: member } = await startSiteOf({ role: "member" });
   const other = await site.person();
   const { core } = site.t.instance;
   for (let i = 0; i < 13; i++)

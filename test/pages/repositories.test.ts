@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 import { fillUsage, SHOP, TILL } from "../support/usage.ts";
 
@@ -10,8 +10,7 @@ const at = (hours: number) => new Date(Date.UTC(2026, 10, 20, hours)).toISOStrin
 const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";
 
 async function withRepositories() {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ email: "ada@example.com" });
   const device = await fillUsage(site, ada);
   const send = async (path: string, json: object) =>
     expect((await site.t.post(path, { token: device.token, json })).status).toBe(200);
@@ -78,9 +77,7 @@ it("lists repositories with their figures, in the order that somebody chooses", 
 });
 
 it("shows a hundred of very many at a time, in the same order from page to page", async () => {
-  const site = await startSite();
-  const ada = await site.person({ email: "ada@example.com" });
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice({ email: "ada@example.com" });
   const keys = Array.from({ length: 230 }, (_, i) => `github.com/acme/r${String(i).padStart(3, "0")}`);
   for (const repoKey of keys)
     expect(
@@ -141,9 +138,7 @@ it("answers 404 for an unknown repository and for one of another team", async ()
 });
 
 it("shows agents' own exports under no repository, and their stream not at all", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   expect((await site.t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_1")) })).status).toBe(200);
   await site.t.instance.settle();
   const { page, go } = await site.open(ada);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { changeRequest, mergeRequest } from "../../src/share/feature-requests/feature-requests.ts";
-import { type Site, sendForm, startSite, useBrowser } from "../support/browser.ts";
+import { type Site, sendForm, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -24,8 +24,7 @@ async function file(site: Site, json: unknown): Promise<string> {
 }
 
 async function start() {
-  const site = await startSite({ settings: { limitRequestIntake: "off" } });
-  const operator = await site.person({ operator: true });
+  const { site, person: operator } = await startSiteOf({ operator: true }, { settings: { limitRequestIntake: "off" } });
   const ids: string[] = [];
   for (const text of TEXTS)
     ids.push(await file(site, { text, version: "2.1.0", os: { name: "linux", arch: "arm64" } }));
@@ -169,8 +168,7 @@ it("answers 404 for an unknown request, and refuses invalid changes", async () =
 });
 
 it("shows hostile text as text, wherever it stands", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
+  const { site, person: operator } = await startSiteOf({ operator: true });
   const id = await file(site, { text: HOSTILE, [HOSTILE]: [HOSTILE], nul: "\0\u202e" });
   const other = await file(site, { text: `${HOSTILE} again` });
   const { core } = site.t.instance;
@@ -191,8 +189,7 @@ it("shows hostile text as text, wherever it stands", async () => {
 });
 
 it("pages through many", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
+  const { site, person: operator } = await startSiteOf({ operator: true });
   site.t.instance.core.store.db.exec(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
      INSERT INTO product_requests (id, text, context, status, address_hash, created_at, updated_at)

@@ -2,14 +2,12 @@ import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { placeHold, setRetention } from "../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../src/share/erasure/nightly.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
 it("shows that all is kept, accepts days, warns below half a year, and shows holds and the last run", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf({ role: "admin" });
   const { page, go, judge } = await site.open(ada);
   await go("/retention");
   expect(await page.getByLabel("Telemetry, days").inputValue()).toBe("");
@@ -46,9 +44,7 @@ it("shows that all is kept, accepts days, warns below half a year, and shows hol
 });
 
 it("changes back nothing that somebody else changed while the form stood open", async () => {
-  const site = await startSite();
-  const ada = await site.person({ role: "admin" });
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf({ role: "admin" });
   const { page, go } = await site.open(ada);
   const keep = async () => {
     await page.locator("summary").getByText("Keep it so long").click();

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { sessionOf } from "../real/convert.ts";
 import { describeReal, transcripts } from "../real/data.ts";
-import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Site, startSite, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 import { sessionNumber } from "../support/sessions.ts";
@@ -93,9 +93,7 @@ async function send(site: Site, device: TestDevice, sessions: unknown[], more: o
 }
 
 async function withSessions() {
-  const site = await startSite();
-  const ada = await site.person({ role: "member" });
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice({ role: "member" });
   await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop", COMMAND_LINE);
   await send(site, device, [checkout()], {
     labels: [
@@ -174,8 +172,7 @@ it("filters by what sessions hold, by day and by text, with and without a script
 });
 
 it("names who was signed in for each session, or whose machine it ran on, and narrows to one person's or nobody's", async () => {
-  const site = await startSite();
-  const ada = await site.person({ name: HOSTILE, email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ name: HOSTILE, email: "ada@example.com" });
   const [own, shared] = [await site.t.device(ada.team), await site.t.device(ada.team)];
   for (const [{ token }, id, userEmail] of [
     [own, "adas", undefined],
@@ -387,9 +384,7 @@ it("keeps a hostile session readable and bounded", async () => {
 
 describeReal("with real transcripts", () => {
   it("shows the longest session of a real agent, and a usual one", async () => {
-    const site = await startSite();
-    const ada = await site.person();
-    const device = await site.t.device(ada.team);
+    const { site, person: ada, device } = await startSiteWithDevice();
     const all = transcripts().map(({ transcript, facts }) => sessionOf(transcript, facts));
     await send(site, device, all);
     const bySteps = all.toSorted((a, b) => b.spans.length - a.spans.length);
@@ -469,8 +464,7 @@ it("saves views for oneself and for the team, and deletes them", async () => {
 });
 
 it("leads from a session as the capture client sent it to the same one as its agent exported it, and back", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const [otlp, capture] = [await site.t.device(ada.team), await site.t.device(ada.team)];
   const logs = claudeLogs(["user_prompt", { prompt: "Fix the checkout", "prompt.id": "p" }], claudeCall("req_1"));
   expect((await site.t.post("/v1/logs", { token: otlp.token, json: logs })).status).toBe(200);
@@ -495,8 +489,7 @@ it("leads from a session as the capture client sent it to the same one as its ag
 });
 
 it("leads from a session to what other devices tell of it as a whole, as far as whoever looks sees these", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const [old, anew] = [await site.t.device(ada.team), await site.t.device(ada.team)];
   const elsewhere = await site.t.device();
   const bob = await site.person({ team: ada.team, role: "own_only" });
@@ -524,8 +517,7 @@ it("leads from a session to what other devices tell of it as a whole, as far as 
 });
 
 it("fits a screen of 1280 and more, however long the names in every column are", async () => {
-  const site = await startSite();
-  const ada = await site.person({ name: "Wilhelmina Featherstonehaugh-Cholmondeley the Third" });
+  const { site, person: ada } = await startSiteOf({ name: "Wilhelmina Featherstonehaugh-Cholmondeley the Third" });
   const { token } = await site.t.device(ada.team);
   site.t.instance.core.store.db.prepare("UPDATE devices SET person_id = ?").run(ada.userId);
   const long = "a-name-that-is-longer-than-most-names-are-and-then-some-more";
@@ -552,9 +544,7 @@ it("fits a screen of 1280 and more, however long the names in every column are",
 });
 
 it("shows branch and model in rows of 40 px, and cuts them where they are long", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const startedAt = site.t.clock.now() - DAY_MS;
   const session = { outcome: "success", agent: "claude-code", model: "claude-sonnet-4-6", startedAt, spans: [] };
   const sessions = [
@@ -579,9 +569,7 @@ it("shows branch and model in rows of 40 px, and cuts them where they are long",
 });
 
 it("names repositories where there is little room by what tells them apart", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const keys = ["github.com/EntityProcess/agentv", "github.com/EntityProcess/docs", "github.com/acme/docs", "shop"];
   for (const [i, repoKey] of keys.entries()) {
     const session = { id: `s${i}`, outcome: "success", startedAt: site.t.clock.now() - i, spans: [] };

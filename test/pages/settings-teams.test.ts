@@ -5,16 +5,14 @@ import { createTeam, updateTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { PASSWORD, sendForm, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, sendForm, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
 const HOSTILE = `<script>document.title='owned'</script>`;
 
 it("makes, changes, suspends and restores teams", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
-  const { core } = site.t.instance;
+  const { site, core, person: operator } = await startSiteOf({ operator: true });
   const { page, go, judge } = await site.open(operator);
   await go("/settings/teams");
   await page.getByLabel("Name", { exact: true }).fill(HOSTILE);
@@ -77,8 +75,7 @@ it("makes, changes, suspends and restores teams", async () => {
 });
 
 it("gives a team without an owner one again, by an invitation, without JavaScript", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
+  const { site, person: operator } = await startSiteOf({ operator: true });
   const team = await createTeam(site.t.instance.core, "Orphan", COMMAND_LINE);
   const { page, go } = await site.open(operator, { javaScript: false });
   await go(`/settings/teams/${team.id}`);
@@ -92,8 +89,7 @@ it("gives a team without an owner one again, by an invitation, without JavaScrip
 });
 
 it("names the role of an invitation as people read it", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
+  const { site, person: operator } = await startSiteOf({ operator: true });
   const team = await createTeam(site.t.instance.core, "Acme", COMMAND_LINE);
   const { page, go } = await site.open(operator, { javaScript: false });
   await go(`/settings/teams/${team.id}`);
@@ -104,9 +100,7 @@ it("names the role of an invitation as people read it", async () => {
 });
 
 it("lists the machines of somebody who leaves, and revokes those that still report with the account or later", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const operator = await site.person({ operator: true, email: "ada@example.com" });
+  const { site, core, person: operator } = await startSiteOf({ operator: true, email: "ada@example.com" });
   const bob = await site.person({ role: "member", email: "bob@example.com" });
   const connect = async (label: string) => {
     const { code } = await createCode(core, bob.team.id, COMMAND_LINE, undefined, bob.userId);
@@ -156,9 +150,7 @@ it("lists the machines of somebody who leaves, and revokes those that still repo
 });
 
 it("lists all accounts, finds them, closes and opens them, and makes operators", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const operator = await site.person({ operator: true, email: "ada@example.com" });
+  const { site, core, person: operator } = await startSiteOf({ operator: true, email: "ada@example.com" });
   const bob = await site.person({ role: "member", email: "bob@example.com", name: HOSTILE });
   for (let i = 0; i < 3; i++) await makeAccount(core, { email: `zed${i}@example.com` });
   const { page, go, judge } = await site.open(operator);
@@ -206,9 +198,7 @@ it("lists all accounts, finds them, closes and opens them, and makes operators",
 });
 
 it("pages through lists by the key they are sorted by", async () => {
-  const site = await startSite();
-  const { core } = site.t.instance;
-  const operator = await site.person({ operator: true, email: "a@example.com" });
+  const { site, core, person: operator } = await startSiteOf({ operator: true, email: "a@example.com" });
   for (let i = 0; i < 60; i++) await createTeam(core, `Team no. ${String(i).padStart(2, "0")}`, COMMAND_LINE);
   const { page, go } = await site.open(operator);
   await go("/settings/teams?q=no.");
@@ -244,9 +234,7 @@ it("leads an operator in no team to making one", async () => {
 });
 
 it("changes back nothing of a team that somebody else changed while the form stood open", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
-  const { core } = site.t.instance;
+  const { site, core, person: operator } = await startSiteOf({ operator: true });
   const { id } = await createTeam(core, "Engine", COMMAND_LINE, { seats: 5 });
   const { page, go } = await site.open(operator);
   const periodEndAt = Date.UTC(2027, 0, 31, 18);
@@ -269,9 +257,7 @@ it("changes back nothing of a team that somebody else changed while the form sto
 });
 
 it("changes back nothing either where the form comes back with an error first", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
-  const { core } = site.t.instance;
+  const { site, core, person: operator } = await startSiteOf({ operator: true });
   const { id } = await createTeam(core, "Engine", COMMAND_LINE, { seats: 5, tier: "team" });
   const { page, go } = await site.open(operator);
   const save = () => page.getByRole("button", { name: "Save" }).click();
@@ -296,9 +282,7 @@ it("changes back nothing either where the form comes back with an error first", 
 });
 
 it("takes a form that is sent twice, whatever stands around what was typed", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
-  const { core } = site.t.instance;
+  const { site, core, person: operator } = await startSiteOf({ operator: true });
   const { id } = await createTeam(core, "Engine", COMMAND_LINE, { seats: 5, tier: "team" });
   const { issuer, clientId, label, scopes, groupsClaim } = await addIssuer(
     core,

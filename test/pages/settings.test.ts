@@ -1,12 +1,11 @@
 import { expect, it } from "vitest";
 import { judgeArrival } from "../../src/surfaces/web/dashboard/settings/address.ts";
-import { sendForm, startSite, useBrowser } from "../support/browser.ts";
+import { sendForm, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
 it("tells how the installation is reached, where its data lies and how to keep it", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
+  const { site, person: operator } = await startSiteOf({ operator: true });
   const { page, go, judge } = await site.open(operator);
   await go("/settings");
   await judge("settings");
@@ -19,8 +18,7 @@ it("tells how the installation is reached, where its data lies and how to keep i
 });
 
 it("warns of a proxy that is not trusted and of another origin than the base URL", async () => {
-  const site = await startSite();
-  const operator = await site.person({ operator: true });
+  const { site, person: operator } = await startSiteOf({ operator: true });
   const { page, context, go, judge } = await site.open(operator);
   await context.setExtraHTTPHeaders({
     "x-forwarded-for": "203.0.113.9",
@@ -110,8 +108,7 @@ it("shows every setting in force with its default, and no secret", async () => {
 });
 
 it("answers 404 for a page that does not exist, and refuses an invalid team", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   const operator = await site.person({ operator: true });
   for (const path of [
     "/settings/teams/team_none",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSite, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 import { fillDefects } from "../support/defects.ts";
 import { fillUsage, SHOP } from "../support/usage.ts";
 
@@ -21,8 +21,7 @@ it("shows every tab, however narrow the window", async () => {
 });
 
 it("shades the side of a table that goes on there, and of no other", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await fillUsage(site, ada);
   const { page, go } = await site.open(ada);
   await go("/spend");
@@ -48,9 +47,7 @@ it("shows the whole of a list that is read as cards, at four times its size as w
 });
 
 it("breaks an outcome in one long word, in whatever room there is", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const sessions = [{ id: "a", outcome: "W".repeat(200), prompts: [{ text: "Plough" }], spans: [] }];
   const json = { repoKey: "shop", sessions };
   expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
@@ -60,9 +57,7 @@ it("breaks an outcome in one long word, in whatever room there is", async () => 
 });
 
 it("opens explanations and menus within what they belong to, however narrow the window", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const json = {
     repoKey: "shop",
     sessions: [{ id: "a", outcome: "success", prompts: [{ text: "Plough" }], spans: [] }],
@@ -92,9 +87,7 @@ it("opens explanations and menus within what they belong to, however narrow the 
 });
 
 it("prints to its end what scrolls on a screen", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const payload = { type: "tool", fields: Array.from({ length: 80 }, (_, i) => `field ${i}`) };
   const json = { repoKey: "shop", entries: [{ seq: 1, payload }] };
   expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
@@ -109,9 +102,7 @@ it("prints to its end what scrolls on a screen", async () => {
 });
 
 it("prints all that stands beside a session", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "failure", agent: "codex", spans: [] }] };
   expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
   const { page, go } = await site.open(ada);
@@ -127,9 +118,7 @@ it("prints all that stands beside a session", async () => {
 });
 
 it("shows the amounts beside a chart whole, however small they are", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const usage = { input_tokens: 380, output_tokens: 50 };
   const startedAt = site.t.clock.now() - 60_000;
   const span = { id: "a", name: "chat", startedAt, endedAt: startedAt + 1_000, model: "claude-sonnet-4-6", usage };
@@ -164,8 +153,7 @@ it("prints dark on white, whatever theme was chosen", async () => {
 });
 
 it("prints what its figures are narrowed by, and no filter that is not set", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await fillUsage(site, ada);
   const { page, go } = await site.open(ada);
   await page.emulateMedia({ media: "print" });
@@ -186,9 +174,7 @@ it("prints what its figures are narrowed by, and no filter that is not set", asy
 });
 
 it("prints whole what a list cuts on a screen", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const text = "Plough the north field, and then the one behind the mill ".repeat(4).trim();
   const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "failure", prompts: [{ text }], spans: [] }] };
   expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
@@ -206,9 +192,7 @@ it("prints whole what a list cuts on a screen", async () => {
 });
 
 it("cuts no figure and no time in a list, however little room there is", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const startedAt = new Date(site.t.clock.now() - 44 * 60_000).toISOString();
   const json = { repoKey: "github.com/acme/shop", sessions: [{ id: "a", outcome: "completed", startedAt, spans: [] }] };
   expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
@@ -225,9 +209,7 @@ it("cuts no figure and no time in a list, however little room there is", async (
 });
 
 it("cuts a title that is written from right to left at its end, and keeps its figures in their place", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const text = `أصلح الخطأ في صفحة الدفع ${"حيث لا يظهر السعر الصحيح للعميل ".repeat(3)}عند استخدام قسيمة الخصم 50٪`;
   const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "failure", prompts: [{ text }], spans: [] }] };
   expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
@@ -254,8 +236,7 @@ it("cuts a title that is written from right to left at its end, and keeps its fi
 });
 
 it("prints no badge a letter a line", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await fillDefects(site, ada);
   const { page, go } = await site.open(ada);
   await go("/errors?state=all");
@@ -276,8 +257,7 @@ it("prints no badge a letter a line", async () => {
 });
 
 it("marks in forced colours which of several choices is taken", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await fillUsage(site, ada);
   const { page, go } = await site.open(ada);
   await page.emulateMedia({ forcedColors: "active" });
@@ -309,8 +289,7 @@ it("closes an explanation by Escape, and by a click elsewhere", async () => {
 });
 
 it("brings into sight why a form was not taken, and begins reading there, without a script, too", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   for (const javaScript of [true, false]) {
     const { page, go } = await site.open(ada, { javaScript });
     await page.setViewportSize({ width: 380, height: 500 });

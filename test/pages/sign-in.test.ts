@@ -5,7 +5,7 @@ import {
   createSetupLink,
 } from "../../src/identity/one-time-links/one-time-links.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -32,8 +32,7 @@ it("sets an empty installation up through its one-time link, once", async () => 
 });
 
 it("signs in, says nothing of which part was wrong, and signs out", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { page, go, judge, context } = await site.open();
   await go("/login");
   await judge("sign-in");
@@ -58,8 +57,7 @@ it("signs in, says nothing of which part was wrong, and signs out", async () => 
 });
 
 it("leads to the address that was asked for, also after a wrong password", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { page, go } = await site.open();
   await go("/people?q=a%26b#invite");
   await page.getByLabel("E-mail address").fill(ada.email);
@@ -72,8 +70,7 @@ it("leads to the address that was asked for, also after a wrong password", async
 });
 
 it("leads back to the page whose form was sent when the session had ended, and to what was typed in it", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { page, go, context } = await site.open(ada);
   const names = () => site.t.rows("SELECT name FROM users");
   const save = () => page.getByRole("button", { name: "Save" }).click();
@@ -113,9 +110,7 @@ it("leads back to the page whose form was sent when the session had ended, and t
 });
 
 it("lets an invited person make an account, and a member choose a new password by link", async () => {
-  const site = await startSite();
-  const owner = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: owner } = await startSiteOf();
   const invitation = await createInvitation(
     core,
     {

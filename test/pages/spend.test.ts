@@ -3,14 +3,13 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
+import { type Site, startSiteOf, startSiteWithDevice, useBrowser, type Visit } from "../support/browser.ts";
 import { fillUsage, HOSTILE, LONE, TILL, UNPRICED } from "../support/usage.ts";
 
 useBrowser();
 
 async function withUsage() {
-  const site = await startSite();
-  const ada = await site.person({ role: "member", email: "ada@example.com" });
+  const { site, person: ada } = await startSiteOf({ role: "member", email: "ada@example.com" });
   const device = await fillUsage(site, ada);
   return { site, ada, device };
 }
@@ -127,9 +126,7 @@ it("gives all rows as values in which spreadsheets see Unicode and no formula", 
 });
 
 it("shows only output tokens where only these are known", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const payload = { type: "usage", model: "gpt-5", usage: { output_tokens: 35 } };
   const json = { repoKey: "r", entries: [{ seq: 1, payload }] };
   expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Person, type Site, startSite, startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -29,8 +29,8 @@ async function send(
 }
 
 /** A team whose agents worked on two machines: with a gap, a rollback and a hostile payload. */
-async function worked(site: Site, team?: Person) {
-  const ada = team ?? (await site.person({ email: "ada@example.com" }));
+async function worked(site: Site) {
+  const ada = await site.person({ email: "ada@example.com" });
   const build = await bind(site, ada, "build-7");
   const laptop = await bind(site, ada, "laptop");
   await send(site, build.token, "github.com/acme/shop", 1, [
@@ -77,9 +77,7 @@ it("shows entries newest first with gaps and rollbacks between them", async () =
 });
 
 it("cuts neither the time at which an entry came nor the repository's own name at 1280 pixels", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const json = {
     repoKey: "github.com/a-long-organisation/shop",
     entries: [{ seq: 1, payload: { text: "x".repeat(200) } }],
@@ -96,8 +94,7 @@ it("cuts neither the time at which an entry came nor the repository's own name a
 });
 
 it("says what to do while there is no telemetry, to members too", async () => {
-  const site = await startSite();
-  const member = await site.person({ role: "member" });
+  const { site, person: member } = await startSiteOf({ role: "member" });
   const { page, go, judge } = await site.open(member);
   await go("/telemetry");
   await judge("telemetry-empty");
@@ -186,8 +183,7 @@ it("keeps the device and the repository from tab to tab, as one types and withou
 });
 
 it("walks older and newer pages and keeps the filters", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const build = await bind(site, ada, "build-7");
   await send(
     site,
@@ -212,8 +208,7 @@ it("walks older and newer pages and keeps the filters", async () => {
 });
 
 it("stops a search that would read everything, says how far it came, and goes on from there", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const build = await bind(site, ada, "build-7");
   await send(site, build.token, "shop", 1, [{ type: "prompt", text: "the needle" }]);
   for (let from = 2; from <= 14_000; from += 1_000) {
@@ -240,8 +235,7 @@ it("stops a search that would read everything, says how far it came, and goes on
 });
 
 it("says which entries of how many a page shows", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const build = await bind(site, ada, "build-7");
   const other = await bind(site, ada, "laptop");
   const odd = Array.from({ length: 120 }, (_, i) => ({ type: i % 2 === 0 ? "odd" : "even" }));
@@ -298,9 +292,7 @@ it("shows one entry whole, with its neighbours, the gap before it and what contr
 });
 
 it("shows the client's own times like all others", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   for (const clientTimestamp of ["2026-11-20T10:00:00+02:00", "2026-11-20T09:30:00Z"])
     await site.t.post("/api/telemetry/ingest", {
       token,
@@ -316,8 +308,7 @@ it("shows the client's own times like all others", async () => {
 });
 
 it("shows what cannot be compared as it came, and bounds what hostile payloads make of a page", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const build = await bind(site, ada, "build-7");
   const list = (value: string) => ({ list: Array.from({ length: 4_000 }, () => value) });
   for (const value of ["a", "b", "c"])
@@ -368,9 +359,7 @@ it("exports what is filtered as JSON lines in the order of arrival, payloads as 
 });
 
 it("explains streams behind a question mark, and keeps what is wrong with one in one line at 1280", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token, deviceId } = await site.t.device(ada.team);
+  const { site, person: ada, token, deviceId } = await startSiteWithDevice();
   for (const text of ["one", "another"]) {
     const entries = [
       { seq: 1, payload: { type: "prompt", text } },
@@ -394,9 +383,7 @@ it("explains streams behind a question mark, and keeps what is wrong with one in
 });
 
 it("keeps an entry's session and its time in one line on a phone", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice();
   const text = "Write the intent to buy first, with a key that the carrier understands";
   const sessions = [{ id: "s-1", outcome: "success", prompts: [{ text }], spans: [] }];
   const repoKey = "github.com/acme/shop";

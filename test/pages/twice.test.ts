@@ -5,7 +5,7 @@ import { storeMember } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { getUser } from "../../src/identity/people/people.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, type Person, type Site, startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -95,8 +95,7 @@ it("makes one code, one token and one invitation of two clicks without script, a
 });
 
 it("repeats what was refused, and what is meant again a while later", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const page = await (await fetch(`${site.url}/people`, { headers: { cookie: ada.cookie } })).text();
   const _csrf = /name="_csrf" value="([^"]+)"/.exec(page)?.[1] as string;
   const send = async (path: string, form: Record<string, string> = {}) => {
@@ -121,9 +120,7 @@ it("repeats what was refused, and what is meant again a while later", async () =
 });
 
 it("tells a person who clicked twice that it is done, not that it was done before", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const { core } = site.t.instance;
+  const { site, core, person: ada } = await startSiteOf();
   await createInvitation(core, { teamId: ada.team.id, role: "member", email: "grace@example.com" }, COMMAND_LINE);
   const { page, url, clickTwice } = await openSlowly(site, ada);
   await page.goto(`${url}/people`);
@@ -146,8 +143,7 @@ it("signs out who is out already, as by another tab", async () => {
 });
 
 it("lets in a person who accepts an invitation by two clicks", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const { token } = await createInvitation(site.t.instance.core, { teamId: ada.team.id, role: "member" }, COMMAND_LINE);
   const { page, url, clickTwice } = await openSlowly(site);
   await page.goto(`${url}/invitation#${token}`);

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { freshenFinds } from "../../src/insight/find/find.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
-import { startSite } from "../support/browser.ts";
-import { startInstance, TestClock } from "../support/instance.ts";
+import { startSiteOf, startSiteWithDevice } from "../support/browser.ts";
+import { startInstance, startWithDevice, TestClock } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
 
 /** A machine on which each piece of work uses up its slice of time. */
@@ -15,8 +15,7 @@ class SlowClock extends TestClock {
 }
 
 it("answers whoever opens a session or searches everything while a large brain is still being read", async () => {
-  const site = await startSite({ withJobs: true, settings: { workers: "1" } });
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf(undefined, { withJobs: true, settings: { workers: "1" } });
   const { token } = await site.t.device(ada.team);
   const session = { id: "s", outcome: "ok", prompts: [{ text: "Mend the till" }], files: ["src/till.ts"], spans: [] };
   await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions: [session] } });
@@ -54,8 +53,7 @@ it("answers whoever opens a session or searches everything while a large brain i
 });
 
 it("tells programs to ask again while a large brain is still being read, which goes on", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const read = await readToken(t, (await memberOf(t, device.team)).id);
   const content = `# Errors\n\n${Array.from({ length: 5_000 }, (_, i) => `## 2026-11-20: till ${i}\n\nIn src/till.ts\n`).join("\n")}`;
   const brain = { version: 1, repoKey: "shop", files: [{ path: "decisions.md", content }] };
@@ -88,9 +86,7 @@ it("tells programs to ask again while a large brain is still being read, which g
 });
 
 it("says on every page of a team that lists lack what was delivered, while it is not read yet", async () => {
-  const site = await startSite({ withJobs: true });
-  const ada = await site.person();
-  const { token } = await site.t.device(ada.team);
+  const { site, person: ada, token } = await startSiteWithDevice(undefined, { withJobs: true });
   const { core } = site.t.instance;
   const page = async (path: string) => {
     const headers = { cookie: `${cookieNames(site.url).session}=${ada.token}` };

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { fillRecords } from "../support/api.ts";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSiteOf, startSiteWithDevice, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -11,8 +11,7 @@ it.each([
   ["/spend", "days=90&by=repo", "Period"],
   ["/telemetry", "type=note&at=x", "Views"],
 ])("saves views of %s, and shows them there", async (place, query, label) => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await fillRecords(site.t, await site.t.device(ada.team));
   const { page, go, judge } = await site.open(ada);
   const tabs = page.getByRole("navigation", { name: label, exact: true });
@@ -31,8 +30,7 @@ it.each([
 });
 
 it("records who shares a view with the team and who removes one from it, but not changes to one's own", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   const bob = await site.person({ team: ada.team, role: "admin", email: "bob@example.com" });
   await fillRecords(site.t, await site.t.device(ada.team));
   const { page, go } = await site.open(ada);
@@ -63,8 +61,7 @@ it("records who shares a view with the team and who removes one from it, but not
 });
 
 it("saves what the filters ask for now, not what the page was opened with", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await fillRecords(site.t, await site.t.device(ada.team));
   const { page, go } = await site.open(ada);
   await go("/telemetry");
@@ -78,9 +75,7 @@ it("saves what the filters ask for now, not what the page was opened with", asyn
 });
 
 it("leads from a session to the telemetry that names it, and to no other", async () => {
-  const site = await startSite();
-  const ada = await site.person();
-  const device = await site.t.device(ada.team);
+  const { site, person: ada, device } = await startSiteWithDevice();
   await fillRecords(site.t, device);
   const payload = { type: "usage", sessionId: "login-10", text: "login-1" };
   const entries = [{ seq: 3, payload, clientTimestamp: "2026-11-20T14:00:00Z" }];
@@ -95,8 +90,7 @@ it("leads from a session to the telemetry that names it, and to no other", async
 });
 
 it("leads back to the list that a view was deleted from in another tab", async () => {
-  const site = await startSite();
-  const ada = await site.person();
+  const { site, person: ada } = await startSiteOf();
   await fillRecords(site.t, await site.t.device(ada.team));
   await saveView(
     site.t.instance.core,

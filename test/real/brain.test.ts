@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { type BrainFile, brains, describeReal } from "./data.ts";
 import { diskHolds, plants, redacted } from "./planted.ts";
 
@@ -83,8 +83,7 @@ describeReal("a snapshot of a real repository's brain", () => {
   it.each(REPOSITORIES)(
     "of $repo is stored file for file as it stands on disk, once, and with one file changed by one blob more",
     async ({ repo, files: count, bytes }) => {
-      const t = await startInstance();
-      const device = await t.device();
+      const { t, device } = await startWithDevice();
       const files = checkout(repo);
       expect(files.reduce((sum, file) => sum + file.bytes, 0)).toBe(bytes);
       const first = await send(t, device, repo, 1, files);
@@ -127,8 +126,7 @@ describeReal("a snapshot of a real repository's brain", () => {
   });
 
   it("that arrives late, with other content under an old version, is kept as evidence while search stays with the newest", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const repo = "entireio/cli";
     const files = checkout(repo);
     const withoutLimits = files.filter((file) => file.path !== "docs/KNOWN_LIMITATIONS.md");
@@ -143,8 +141,7 @@ describeReal("a snapshot of a real repository's brain", () => {
   });
 
   it("may rename a folder by case alone, but not hold both spellings at once", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const repo = "franklinbaldo/egregora";
     const all = brains().get(repo) ?? [];
     const before = all.filter((file) => file.path !== RENAMED.toLowerCase());
@@ -372,8 +369,7 @@ describeReal("search in a real brain", () => {
   it.each(REPOSITORIES)(
     "finds the phrases of $repo first, under their heading at its line, with their words in the snippet, and all that speak of a word",
     async ({ repo }) => {
-      const t = await startInstance();
-      const device = await t.device();
+      const { t, device } = await startWithDevice();
       const files = checkout(repo);
       await send(t, device, repo, 1, files);
       for (const { q, file, heading, at, fenced } of PHRASES[repo] ?? []) {
@@ -399,8 +395,7 @@ describeReal("search in a real brain", () => {
   );
 
   it("points near a phrase that stands deep in a long section", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     for (const repo of ["EveryInc/compound-engineering-plugin", "gtapps/claude-code-hermit"])
       await send(t, device, repo, 1, checkout(repo));
     for (const { q, file, heading, at } of DEEP) {
@@ -413,8 +408,7 @@ describeReal("search in a real brain", () => {
 
   // Known bug: a word that touches a backtick is indexed with it and never found.
   it("finds words that stand in code spans", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, "ryoppippi/ccusage", 1, checkout("ryoppippi/ccusage"));
     const hits = await search(t, device, "hyperfine");
     expect([...new Set(hits.map((hit) => hit.filePath))].sort()).toEqual([
@@ -428,8 +422,7 @@ describeReal("search in a real brain", () => {
   });
 
   it("never takes front matter for a heading", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, "ryoppippi/ccusage", 1, checkout("ryoppippi/ccusage"));
     const hits = await search(t, device, "diagnoses and fixes failing checks");
     expect(hits[0]).toMatchObject({ filePath: ".agents/skills/fix-ci/SKILL.md", line: 1 });
@@ -437,8 +430,7 @@ describeReal("search in a real brain", () => {
   });
 
   it("stays within the repository asked for, and within the team", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, "entireio/cli", 1, checkout("entireio/cli"));
     await send(t, device, "ryoppippi/ccusage", 1, checkout("ryoppippi/ccusage"));
     const everywhere = await search(t, device, "commit");
@@ -450,8 +442,7 @@ describeReal("search in a real brain", () => {
   });
 
   it("tells decisions, security pages and notes apart by their paths", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, "EntityProcess/agentv", 1, checkout("EntityProcess/agentv"));
     await send(t, device, "gtapps/claude-code-hermit", 1, checkout("gtapps/claude-code-hermit"));
     const kinds = async (q: string) => (await search(t, device, q))[0]?.kind;
@@ -498,8 +489,7 @@ const NEAR_MISSES = [
 
 describeReal("redaction of a real brain", () => {
   it("leaves what documentation writes in a secret's place as it is", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     for (const [repo, misses] of Map.groupBy(NEAR_MISSES, (miss) => miss.repo)) {
       const answer = await send(t, device, repo, 1, checkout(repo));
       expect(answer.body.redactionHits, repo).toBe(0);
@@ -515,8 +505,7 @@ describeReal("redaction of a real brain", () => {
   it.each(REPOSITORIES)(
     "refuses a certain secret anywhere in $repo, names its file, line and rule, and keeps nothing of it",
     async ({ repo }) => {
-      const t = await startInstance();
-      const device = await t.device();
+      const { t, device } = await startWithDevice();
       const files = checkout(repo);
       const other = await t.device();
       const own = { rule: "reckon-token", strength: "certain" as const, text: other.token, secret: other.token };
@@ -541,8 +530,7 @@ describeReal("redaction of a real brain", () => {
   it.each(REPOSITORIES)(
     "replaces a likely secret in $repo and nothing else, and knows the same snapshot again",
     async ({ repo }) => {
-      const t = await startInstance();
-      const device = await t.device();
+      const { t, device } = await startWithDevice();
       const files = checkout(repo);
       const likely = plants(repo).filter((plant) => plant.strength === "likely");
       const targets = likely.map((_, i) => files[(i * 5 + 1) % files.length] as BrainFile);

@@ -6,7 +6,7 @@
 import { expect, it } from "vitest";
 import { type Link, linksProjection, listLinks } from "../../src/insight/causes/causes.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 import { describeReal, readData } from "./data.ts";
 
 interface RealCommit {
@@ -186,8 +186,7 @@ const share = ([right, all]: readonly [number, number]) => (all === 0 ? "–" : 
 
 async function measure(repository: string, withFiles: boolean): Promise<Figure[]> {
   const history = read(repository);
-  const t = await startInstance({ settings: { limitTraces: "10000/60" } });
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice({ settings: { limitTraces: "10000/60" } });
   const sessions = history.sessions.map((session) => sessionBody(history, session, withFiles));
   for (let i = 0; i < sessions.length; i += 50) {
     const json = { repoKey: repository, sessions: sessions.slice(i, i + 50) };

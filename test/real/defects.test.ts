@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parseFile } from "../../src/insight/defects/defects.ts";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 import { type BrainFile, brains, describeReal } from "./data.ts";
 
 /**
@@ -60,8 +60,7 @@ describeReal("the entries of real brains", () => {
   });
 
   it("answers metrics and a briefing on a real journal kept as errors file", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const sources = filesOf("franklinbaldo/egregora").filter(({ content }) => parseFile(content).entries.length > 0);
     const files = [{ path: ".claude/brain/errors.md", content: sources.map(({ content }) => content).join("\n\n") }];
     await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey: "egregora", files } });

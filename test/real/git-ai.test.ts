@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { read } from "../support/git-ai.ts";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const program = process.env.RECKON_TEST_GIT_AI ?? "";
@@ -41,8 +41,7 @@ function machineWith(url: string, key: string) {
 
 describe.skipIf(!existsSync(program))("Git AI", () => {
   it("keeps its notes here, and lines of its commits answer with their prompts", async () => {
-    const t = await startInstance({ settings: { port: "0" } });
-    const laptop = await t.device();
+    const { t, device: laptop } = await startWithDevice({ settings: { port: "0" } });
     const key = await t.device(laptop.team);
     const url = await t.instance.listen();
     const { home, work, git, gitAi } = machineWith(url, key.token);

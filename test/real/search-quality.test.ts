@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startInstance } from "../support/instance.ts";
+import { startWithDevice } from "../support/instance.ts";
 import { brains, describeReal } from "./data.ts";
 
 /**
@@ -56,8 +56,7 @@ const QUESTIONS: readonly { q: string; file: string; miss?: string }[] = [
 let answers: Promise<Map<string, string[]>> | undefined;
 
 async function ask(): Promise<Map<string, string[]>> {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   for (const [repoKey, all] of brains()) {
     const files = all.filter((file) => file.path !== ".Jules/palette.md");
     const json = { repoKey, version: 1, files: files.map(({ path, content }) => ({ path, content })) };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { asObject, parseJson } from "../../src/formats/values.ts";
 import { catchUpSpend, type SpendGroup, spendReport } from "../../src/insight/spend/spend.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { sessionOf, sumUsage, telemetryOf } from "./convert.ts";
 import { describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
 import { readLangfuse, readOtlp, type TraceSession } from "./traces.ts";
@@ -98,8 +98,7 @@ describeReal("what real sessions used", () => {
   });
 
   it("is what all transcripts of all agents add up to, each session for itself, told twice over", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const expected = new Map<string, Tokens>();
     // The fixtures are made up: some share their messages.
     for (const real of transcripts().filter(({ name }) => !name.startsWith("fixtures/"))) {
@@ -114,8 +113,7 @@ describeReal("what real sessions used", () => {
 
   it("costs what can be worked out by hand, to the last digit", async () => {
     const { real } = golden().find(({ gold }) => gold.file.includes("00ef13bd")) as { real: RealTranscript };
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await asRecords(t, device, real);
     // claude-opus-4-6, dollars a million tokens: input 5, output 25, cache write for an hour 10, cache read 0.50.
     //        34 × $5    =      170 millionths of a dollar
@@ -129,8 +127,7 @@ describeReal("what real sessions used", () => {
 
 describeReal("what traces of observability tools used", () => {
   async function modelsOf(sessions: readonly TraceSession[]) {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     for (const session of sessions) await sendSession(t, device, "demo", session);
     return models(t, device);
   }
@@ -167,8 +164,7 @@ describeReal("what traces of observability tools used", () => {
       .sort((a, b) => Number(BigInt(a.endTimeUnixNano) - BigInt(b.endTimeUnixNano)))
       .map((span) => ({ resourceSpans: [{ scopeSpans: [{ scope: { name: "copilot-chat" }, spans: [span] }] }] }));
     for (const requests of [[whole], single]) {
-      const t = await startInstance();
-      const device = await t.device();
+      const { t, device } = await startWithDevice();
       for (const json of requests) expect((await t.post("/v1/traces", { token: device.token, json })).body).toEqual({});
       expect(await models(t, device)).toEqual(ofCopilotChat);
     }

@@ -4,7 +4,7 @@ import { asObject, asText, parseJson } from "../../src/formats/values.ts";
 import { isObject } from "../../src/kit/json.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { alterEntries } from "../support/entries.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { startWithDevice, startWithTeam, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSteps, lines, sessionOf, sumUsage, type TelemetryEntry, telemetryOf } from "./convert.ts";
 import { brains, describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
 import { diskHolds, type Planted, plants, redacted } from "./planted.ts";
@@ -159,8 +159,7 @@ describeReal("transcripts of real agents, read", () => {
 
 describeReal("transcripts of real agents, sent as telemetry", () => {
   it("are stored record for record as they were sent, without a gap and without a redaction", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     let total = 0;
     for (const [repoKey, stream] of streams()) {
       let sent = 0;
@@ -193,8 +192,7 @@ describeReal("transcripts of real agents, sent as telemetry", () => {
   });
 
   it("change nothing when they are sent again, in whatever batches", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const all = streams();
     for (const [repoKey, stream] of all)
       for (const batch of batches(stream.map((entry) => JSON.stringify(entry))))
@@ -213,8 +211,7 @@ describeReal("transcripts of real agents, sent as telemetry", () => {
   });
 
   it("say which records are missing when a batch is lost, and heal when it arrives late", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const [repoKey, stream] = [...streams()][0] as [string, TelemetryEntry[]];
     const texts = stream.map((entry) => JSON.stringify(entry));
     const [first, lost, last] = [texts.slice(0, 100), texts.slice(100, 250), texts.slice(250, 400)];
@@ -231,8 +228,7 @@ describeReal("transcripts of real agents, sent as telemetry", () => {
   });
 
   it("keep every byte of a record that is itself the payload, however it spells its JSON", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     let kept = 0;
     for (const { name, text } of transcripts()) {
       const records = lines(text).filter((line) => isObject(parseJson(line)));
@@ -251,8 +247,7 @@ describeReal("transcripts of real agents, sent as telemetry", () => {
   });
 
   it("lose the secrets that slipped into them, and nothing else", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const other = await t.device();
     const compact = transcripts().filter(
       ({ transcript }) => /^(?:claude-code|codex)$/.test(transcript.agent) && transcript.steps.length > 20,
@@ -355,8 +350,7 @@ function expectedSession(repoKey: string, session: TraceSession) {
 
 describeReal("transcripts of real agents, sent as traces", () => {
   it("are stored with every span, and again changes nothing", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     for (const { name, repoKey, transcript, facts } of transcripts()) {
       const session = sessionOf(transcript, facts);
       const answer = await sendSessions(t, device, repoKey, [session]);
@@ -373,8 +367,7 @@ describeReal("transcripts of real agents, sent as traces", () => {
   });
 
   it("end up the same whether a session is sent whole or as it grew", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const [whole, growing] = [await t.device(team), await t.device(team)];
     for (const { name, repoKey, transcript, facts } of transcripts()) {
       const session = sessionOf(transcript, facts);
@@ -397,8 +390,7 @@ describeReal("transcripts of real agents, sent as traces", () => {
   });
 
   it("lose the secrets that slipped into prompts and tool calls, and nothing else", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const { repoKey, transcript, facts } = transcripts().find(({ name }) =>
       name.includes("00ef13bd"),
     ) as RealTranscript;
@@ -421,8 +413,7 @@ describeReal("transcripts of real agents, sent as traces", () => {
 
 describeReal("the ledger over real deliveries", () => {
   it("proves that all of them are unaltered, and tells which was altered by one character", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     for (const [repoKey, stream] of streams())
       for (const batch of batches(stream.map((entry) => JSON.stringify(entry))))
         await sendEntries(t, device, repoKey, batch);
@@ -468,8 +459,7 @@ describeReal("OpenTelemetry traces of real agents", () => {
   });
 
   it.each(Object.keys(OTLP))("of %s become sessions whose spans keep parent, time and attributes", async (path) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const [traces, spans] = OTLP[path] ?? [0, 0];
     const sessions = readOtlp(readData(path));
     const answer = await sendSessions(t, device, "demo", sessions);
@@ -493,8 +483,7 @@ describeReal("OpenTelemetry traces of real agents", () => {
   });
 
   it.each(Object.keys(OTLP))("of %s are kept as they are, wire names and all, and a retry finds them", async (path) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const spans = otlpSpans(readData(path));
     const json = { sessions: [{ id: "as-sent", outcome: "completed", spans }] };
     for (let i = 0; i < 2; i++) {
@@ -507,8 +496,7 @@ describeReal("OpenTelemetry traces of real agents", () => {
   });
 
   it.each(Object.keys(LANGFUSE))("of %s keep their tree, and their scores as labels", async (path) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const [spans, labels] = LANGFUSE[path] ?? [0, 0];
     const read = readLangfuse(readData(path));
     const answer = await sendSessions(t, device, "demo", [read.session], read.labels);

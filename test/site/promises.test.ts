@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startSite, useBrowser } from "../support/browser.ts";
+import { startSite, startSiteOf, useBrowser } from "../support/browser.ts";
 import { fillSite } from "../support/site.ts";
 
 useBrowser();
@@ -32,8 +32,7 @@ it("link a download only where there is one, and name the command to people who 
 });
 
 it("name the line that connects a machine, with this installation's address, and where it is written what is sent", async () => {
-  const site = await startSite();
-  const owner = await site.person();
+  const { site, person: owner } = await startSiteOf();
   for (const [path, cookie] of [
     ["/", ""],
     ["/index.md", ""],

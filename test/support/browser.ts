@@ -134,6 +134,19 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
   };
 }
 
+/** A site, and somebody of a team in it. @param who as of `Site.person` @param options as of `startSite` */
+export async function startSiteOf(who?: Parameters<Site["person"]>[0], options?: TestOptions) {
+  const site = await startSite(options);
+  return { site, t: site.t, core: site.t.instance.core, person: await site.person(who) };
+}
+
+/** The same with a device of their team. */
+export async function startSiteWithDevice(...of: Parameters<typeof startSiteOf>) {
+  const made = await startSiteOf(...of);
+  const device = await made.t.device(made.person.team);
+  return { ...made, device, ...device };
+}
+
 /** A browser of its own at an instance, signed in as somebody or as nobody. @param options as of `Site.open` */
 async function openAt(
   url: string,

@@ -223,3 +223,16 @@ export async function startInstance(options: TestOptions = {}): Promise<TestInst
   };
   return self;
 }
+
+/** An instance with a team. @param options as of `startInstance` */
+export async function startWithTeam(options?: TestOptions) {
+  const t = await startInstance(options);
+  return { t, core: t.instance.core, team: await t.team() };
+}
+
+/** An instance with a device of a team of its own. @param options as of `startInstance` */
+export async function startWithDevice(options?: TestOptions) {
+  const t = await startInstance(options);
+  const device = await t.device();
+  return { t, core: t.instance.core, device, ...device };
+}

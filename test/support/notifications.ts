@@ -3,7 +3,7 @@ import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { sendingJob } from "../../src/share/notifications/send.ts";
 import { startInstance, type TestInstance, type TestOptions } from "./instance.ts";
-import type { Received, Receiver } from "./receiver.ts";
+import { type Received, type Receiver, startReceiver } from "./receiver.ts";
 
 /** How often what is due is looked for: the server itself does so every second. */
 const LOOK_EVERY_MS = 25;
@@ -25,6 +25,13 @@ export async function startSending(
       return t.close();
     },
   };
+}
+
+/** A receiver, and an instance that may send to it. @param options as of `startInstance` */
+export async function startWithReceiver(options?: TestOptions) {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver], options);
+  return { receiver, t, core: t.instance.core };
 }
 
 /** A channel of a team that is sent to a receiver. */

@@ -26,7 +26,7 @@ export interface Receiver {
 const ok = (_: Received, response: ServerResponse) => response.writeHead(204).end();
 
 /** A program of somebody's that is sent notifications: it counts who connects, and answers 204 until told otherwise. */
-export async function startReceiver(address = "127.0.0.1"): Promise<Receiver> {
+export async function startReceiver(): Promise<Receiver> {
   const server: Server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
@@ -41,9 +41,9 @@ export async function startReceiver(address = "127.0.0.1"): Promise<Receiver> {
   server.on("connection", () => {
     receiver.connections++;
   });
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const host = address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+  const host = `127.0.0.1:${port}`;
   const receiver: Receiver = { url: `http://${host}/hook`, host, port, received: [], connections: 0, answer: ok };
   onTestFinished(() => {
     server.closeAllConnections();

@@ -63,7 +63,7 @@ function addCreate(token: Command, cli: Cli): void {
     )
     .action((options: CreateOptions, command: Command) => {
       if ((options.team === undefined) === (options.allTeams === undefined))
-        command.error("error: say which team the token reads: --team TEAM, or --all-teams", { exitCode: 2 });
+        command.error("error: say which team the token reads: --team TEAM, or --all-teams");
       return withCore(cli, options, async (core, output, caller) => {
         if (options.allTeams && caller.teamId !== null)
           fail(forbidden, "A token of one team cannot make one for all teams.");

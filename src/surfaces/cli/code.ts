@@ -58,9 +58,7 @@ function addCreate(code: Command, cli: Cli): void {
       const { count, uses, expires, ephemeral, csv } = options;
       const fleet = count !== undefined || uses !== undefined || ephemeral !== undefined;
       if (!fleet && expires !== undefined && expires > CODE_LIMITS.maxLifetimeMs)
-        create.error("error: a code may live longer than a day only with --uses, --count or --ephemeral", {
-          exitCode: 2,
-        });
+        create.error("error: a code may live longer than a day only with --uses, --count or --ephemeral");
       return withCore(cli, options, async (core, output, caller) => {
         const teamId = teamNamed(core, caller, options.team).id;
         const lifetimeMs = expires ?? CODE_LIMITS.lifetimeMs;

@@ -96,7 +96,7 @@ function addAssign(device: Command, cli: Cli): void {
     .option("--nobody", "take it away from whoever has it", false)
     .action((id: string, email: string | undefined, options: CommonOptions & { nobody: boolean }) => {
       if ((email !== undefined) === options.nobody)
-        assign.error("error: name a person of the device's team, or --nobody", { exitCode: 2 });
+        assign.error("error: name a person of the device's team, or --nobody");
       return withCore(cli, options, async (core, output, caller) => {
         const person = email === undefined ? null : personNamed(core, caller, email);
         const changed = await assignDevice(core, id, person?.id ?? null, caller.by, caller.teamId ?? undefined);

@@ -53,10 +53,10 @@ export function eraseCommand(program: Command, cli: Cli): void {
     .option("--yes", "do not ask", false)
     .action((options: EraseOptions) => {
       if (TARGETS.every((name) => options[name] === undefined))
-        erase.error(`error: name what to erase, by ${TARGETS.map((name) => `--${name}`).join(", ")}`, { exitCode: 2 });
+        erase.error(`error: name what to erase, by ${TARGETS.map((name) => `--${name}`).join(", ")}`);
       // Ignored, the option would let somebody erase more than they mean to.
       if (options.team !== undefined && options.repo === undefined)
-        erase.error("error: --team works with --repo alone: everything else is erased in all teams", { exitCode: 2 });
+        erase.error("error: --team works with --repo alone: everything else is erased in all teams");
       return withCore(cli, options, (core, output, { by }) => eraseTarget(cli, core, output, options, by));
     });
 }

@@ -166,8 +166,7 @@ function addActs(error: Command, cli: Cli): void {
     .argument("[email]", "e-mail address or id of one of the team's people")
     .option("--nobody", "take it away from whoever has it", false)
     .action((id: string, email: string | undefined, options: OfTeam & { nobody: boolean }) => {
-      if ((email !== undefined) === options.nobody)
-        assign.error("error: name a person of the team, or --nobody", { exitCode: 2 });
+      if ((email !== undefined) === options.nobody) assign.error("error: name a person of the team, or --nobody");
       return perform(id, options, (core, caller) => ({
         kind: "assign",
         ownerId: email === undefined ? null : personNamed(core, caller, email).id,
@@ -191,7 +190,7 @@ function addActs(error: Command, cli: Cli): void {
     .argument("[url]", "begins with https://")
     .option("--none", "take the link away", false)
     .action((id: string, url: string | undefined, options: OfTeam & { none: boolean }) => {
-      if ((url !== undefined) === options.none) link.error("error: name an address, or --none", { exitCode: 2 });
+      if ((url !== undefined) === options.none) link.error("error: name an address, or --none");
       return perform(id, options, () => ({ kind: "link", url: url ?? null }));
     });
 }

@@ -21,11 +21,11 @@ export function exportCommand(program: Command, cli: Cli): void {
       const { team, repo, person, format } = options;
       if (format === "parquet") {
         if (repo !== undefined || person !== undefined)
-          command.error("error: --format parquet goes with --team or for all teams", { exitCode: 2 });
+          command.error("error: --format parquet goes with --team or for all teams");
         return writeTables(cli, options);
       }
       if ((person !== undefined) === (team !== undefined || repo !== undefined))
-        command.error("error: name what to export, by --team, --repo or --person", { exitCode: 2 });
+        command.error("error: name what to export, by --team, --repo or --person");
       cli.place.requireNewFile(options.out, "an export never overwrites one");
       return withCore(cli, options, async (core, output, { by }) => {
         const { out: file } = options;

@@ -27,7 +27,7 @@ export function holdCommands(program: Command, cli: Cli): void {
     .action((options: PlaceOptions) => {
       const { team, device, session } = options;
       if (team === undefined && device === undefined && session === undefined)
-        place.error("error: name what to hold, by --team, --device or --session", { exitCode: 2 });
+        place.error("error: name what to hold, by --team, --device or --session");
       return withCore(cli, options, async (core, output, { by }) => {
         const placed = await placeHold(core, options, by);
         output.result(asJson(placed), () => `${placed.id} holds the ${placed.kind}`);

@@ -100,9 +100,7 @@ function addProve(ledger: Command, cli: Cli): void {
   command.action((what: string, number: string | undefined, options: CommonOptions & { out?: string }) => {
     const target = provable(what, number);
     if (!target)
-      command.error(`error: say what to prove as KIND:NUMBER, with ${PROVABLE.join(", ")} for KIND: entry:12`, {
-        exitCode: 2,
-      });
+      command.error(`error: say what to prove as KIND:NUMBER, with ${PROVABLE.join(", ")} for KIND: entry:12`);
     return withCore(cli, options, (core, output) => {
       const { kind, id } = target;
       const { out } = options;

@@ -39,7 +39,7 @@ export function replicaCommands(program: Command, cli: Cli): void {
     .action(async (command: readonly string[], options: CheckOptions, check: Command) => {
       const { from, restoreTo } = options;
       if ((command.length === 0) === (from === undefined) || (from === undefined && restoreTo === undefined))
-        check.error("error: say --restore-to DIR -- COMMAND…, or --from DATABASE", { exitCode: 2 });
+        check.error("error: say --restore-to DIR -- COMMAND…, or --from DATABASE");
       const { config } = partsOf(cli, options);
       const look = (live: Core | undefined, output: Output) => checkAndNote(cli, options, command, live, output);
       // Without a database here, another machine checks: all but the comparison with the running database.

@@ -53,7 +53,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
     .action(async (file: string | undefined, options: RestoreOptions, command: Command) => {
       const { from, verify } = options;
       if ((file === undefined) === (from === undefined))
-        command.error("error: name a file that reckon backup made, or a database with --from", { exitCode: 2 });
+        command.error("error: name a file that reckon backup made, or a database with --from");
       if (from !== undefined) await (verify ? verifyCopy(cli, options, from) : putCopy(cli, options, from));
       else if (verify) await verifyBackup(cli, options, file as string);
       else await putBackup(cli, options, file as string);

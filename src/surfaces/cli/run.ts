@@ -36,9 +36,7 @@ export async function run(argv: readonly string[], env: Env, io: Io = PROCESS_IO
 async function placeOf(program: Command, env: Env) {
   const { server, tokenFile } = program.opts<{ server?: string; tokenFile?: string }>();
   if (server === undefined)
-    return tokenFile === undefined
-      ? undefined
-      : program.error("error: --token-file is for --server, which is missing", { exitCode: USAGE });
+    return tokenFile === undefined ? undefined : program.error("error: --token-file is for --server, which is missing");
   const { sentTo } = await import("./sent.ts");
   const token = tokenFile === undefined ? env.RECKON_TOKEN : await readText(tokenFile);
   return sentTo(server, token?.trim() ?? "", program.args);

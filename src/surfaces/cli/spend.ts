@@ -61,7 +61,7 @@ export function spendCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, caller) => {
         const teamId = teamIdNamed(core, caller, options.team) ?? onlyTeam(core, output);
         const span = readPeriod(options, core.clock.now());
-        if (!span) command.error("error: --until lies before --since", { exitCode: 2 });
+        if (!span) command.error("error: --until lies before --since");
         await bringUpToDate(cli, core, output);
         const { by, repo: repoKey } = options;
         const person = options.person === undefined ? undefined : personAsked(core, caller, options.person);

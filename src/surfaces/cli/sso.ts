@@ -105,7 +105,7 @@ function addSet(sso: Command, cli: Cli): void {
   command.action(async (name: string, options: IssuerOptions) => {
     const change = await changeOf(cli, options);
     if (Object.values(change).every((value) => value === undefined))
-      command.error("error: name what to change, e.g. --label Okta", { exitCode: 2 });
+      command.error("error: name what to change, e.g. --label Okta");
     return withCore(cli, options, async (core, output, { by }) => {
       const changed = await changeIssuer(core, name, change, by);
       output.result(described(core, changed), () => `${changed.name} is changed`);

@@ -35,7 +35,7 @@ function addMove(team: Command, cli: Cli): void {
     .action((name: string, options: MoveOptions, command: Command) => {
       const { to, insecure, cancel, confirm } = options;
       if ([to, cancel, confirm].filter(Boolean).length !== 1)
-        command.error("error: say --to ADDRESS, --cancel or --confirm", { exitCode: 2 });
+        command.error("error: say --to ADDRESS, --cancel or --confirm");
       return withCore(cli, options, async (core, output, caller) => {
         const { id } = teamNamed(core, caller, name);
         if (to !== undefined) {

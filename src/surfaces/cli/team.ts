@@ -128,7 +128,7 @@ function addSet(team: Command, cli: Cli): void {
       const change = changeOf(options);
       const switches = options.membersBind ?? options.secondFactor;
       if (Object.keys(change).length === 0 && switches === undefined)
-        set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
+        set.error("error: name what to change, e.g. --seats 20");
       return withCore(cli, options, async (core, output, caller) => {
         const { id } = teamNamed(core, caller, name);
         if (caller.teamId !== null && Object.keys(change).length > 0)

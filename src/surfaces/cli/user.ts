@@ -114,7 +114,7 @@ function addCreate(user: Command, cli: Cli): void {
     .option("--operator", "let the person run the installation: teams, tiers, everyone's accounts", false)
     .requiredOption("--password-stdin", "read the password from standard input (required)");
   create.action(async (email: string, options: Created) => {
-    if (options.role && options.team === undefined) create.error("error: --role needs --team", { exitCode: 2 });
+    if (options.role && options.team === undefined) create.error("error: --role needs --team");
     const password = await readSecret(cli, "password", "user … --password-stdin");
     return withCore(
       cli,

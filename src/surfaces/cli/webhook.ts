@@ -52,7 +52,7 @@ function addCreate(webhook: Command, cli: Cli): void {
     .action((options: CreateOptions, command: Command) => {
       const { kind, name, to: target, team, installation, events } = options;
       if ((team === undefined) === (installation === undefined))
-        command.error("error: say whose events it gets: --team TEAM, or --installation", { exitCode: 2 });
+        command.error("error: say whose events it gets: --team TEAM, or --installation");
       return withCore(cli, options, async (core, output, caller) => {
         if (installation && caller.teamId !== null)
           fail(forbidden, "A token of one team cannot make a channel of the installation.");

@@ -36,6 +36,12 @@ export async function testServer(directory: string, options: StartOptions = {}):
   return running;
 }
 
+/** A data directory with one device, a server process on it, and the device's token. */
+export async function servedData(options?: StartOptions) {
+  const data = await testData();
+  return { data, server: await testServer(data.directory, options), token: data.devices[0]?.token as string };
+}
+
 /** Checks what every reply owes its client, whatever was sent: JSON, the version header, no markup, no internals. */
 export function expectJsonRefusal(reply: RawReply, statuses: number | readonly number[]): void {
   expect(typeof statuses === "number" ? [statuses] : statuses, `${reply.head}\n\n${reply.body}`).toContain(

@@ -18,13 +18,11 @@ import { newToken, tokenDigest } from "../../../src/kit/tokens.ts";
 import { type Actor, COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { redactText } from "../../../src/redact/redact.ts";
 import { eraseNow } from "../../support/erasure.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithTeam } from "../../support/instance.ts";
 import { memberOf } from "../../support/reads.ts";
 
 async function started() {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const user = await memberOf(t, team);
   const by: Actor = { kind: "user", id: user.id, label: user.email, ip: "192.0.2.7" };
   await setRole(core, team.id, user.id, "admin", COMMAND_LINE);

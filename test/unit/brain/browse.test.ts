@@ -8,7 +8,7 @@ import {
   readFile,
   searchBrain,
 } from "../../../src/record/brain/brain.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { publish as publishFiles } from "../../support/reads.ts";
 
 const publish = async (
@@ -56,9 +56,7 @@ describe("a repository", () => {
   });
 
   it("is listed with the size of each version, whose paths are looked through once", async () => {
-    const t = await startInstance();
-    const device = await t.device();
-    const { core } = t.instance;
+    const { t, core, device } = await startWithDevice();
     const notes = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`docs/notes-${i}/of/it.md`, "x"]));
     await publish(t, device, 1, notes, "large");
     await publish(t, device, 1, { "errors.md": "x" }, "small");
@@ -142,8 +140,7 @@ describe("versions", () => {
   });
 
   it("of a file are found even if its path looks like a part of a manifest", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const odd = 'a",1],["b.md';
     await publish(t, device, 1, { [odd]: "odd", "b.md": "plain" });
     const bytes = (path: string) => fileVersions(t.instance.core, device.team.id, "shop", path).rows[0]?.fileBytes;
@@ -179,8 +176,7 @@ describe("diffs", () => {
 
 describe("searchBrain", () => {
   it("narrows by kind and by what may be kept, in what it shows and what it counts", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await publish(t, device, 1, { "errors.md": "# Cookie\n\nlost", "notes.md": "# Cookie\n\njar" });
     const ask = (scope = {}) => searchBrain(t.instance.core, device.team.id, "cookie", scope);
     expect(await ask()).toMatchObject({ query: "cookie", total: 2 });

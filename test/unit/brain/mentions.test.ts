@@ -9,13 +9,12 @@ import {
   shasByBeginning,
   sortPaths,
 } from "../../../src/record/brain/mention-places.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";
 
 async function withBrain(content: string, path = "errors.md") {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey: "r", files: [{ path, content }] } });
   return { core: t.instance.core, team, t };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { teamIndex } from "../../../src/record/brain/search-index.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice } from "../../support/instance.ts";
 
 it("holds so much text of a team and no more, however many repositories it names, and says once what is not found", async () => {
   const t = await startInstance();
@@ -34,8 +34,7 @@ it.each([
   ["headings", HEADINGS],
   ["files", EMPTY],
 ])("counts what %s take besides their text, which may be none", async (_, first) => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   await teamIndex(t.instance.core, team.id, 1_000);
   for (const [repoKey, files] of Object.entries({ a: first, b: [{ path: "b.md", content: "# b" }] }))
     expect(await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey, files } })).toMatchObject({

@@ -6,7 +6,7 @@ import { forecast, spanAt } from "../../../src/insight/budgets/forecast.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
 let seq = 0;
@@ -69,9 +69,7 @@ describe("a budget", () => {
   });
 
   it("is measured while others get their turn between budgets, also those never measured before", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const device = await t.device();
+    const { t, core, device } = await startWithDevice();
     const team = device.team.id;
     await spend(t, device, 30);
     for (let i = 0; i < 10; i++)
@@ -83,9 +81,7 @@ describe("a budget", () => {
   });
 
   it("records each threshold once a period, with the audit, however often it is looked", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const device = await t.device();
+    const { t, core, device } = await startWithDevice();
     const team = device.team.id;
     const { id } = await setBudget(core, team, { ...whole, amountUsd: 100 }, COMMAND_LINE);
     const reached = () =>
@@ -117,9 +113,7 @@ describe("a budget", () => {
   });
 
   it("is reported for a day after its period, unless it was made or changed since", async () => {
-    const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
-    const { core } = t.instance;
-    const device = await t.device();
+    const { t, core, device } = await startWithDevice({ settings: { outbound: "hooks.example.com" } });
     const team = device.team.id;
     const told = () => t.rows("SELECT data FROM notices ORDER BY id").map((row) => JSON.parse(row.data));
     await setBudget(core, team, { ...whole, amountUsd: 100 }, COMMAND_LINE);
@@ -146,9 +140,7 @@ describe("a budget", () => {
   });
 
   it("is reported anew when its amount is raised beyond what was reached, and replaced rather than doubled", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const device = await t.device();
+    const { t, core, device } = await startWithDevice();
     const team = device.team.id;
     await setBudget(core, team, { ...whole, amountUsd: 10 }, COMMAND_LINE);
     await spend(t, device, 9);
@@ -168,9 +160,7 @@ describe("a budget", () => {
   });
 
   it("reports no amount that was raised or removed while its use was being measured", async () => {
-    const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
-    const { core } = t.instance;
-    const device = await t.device();
+    const { t, core, device } = await startWithDevice({ settings: { outbound: "hooks.example.com" } });
     const team = device.team.id;
     await setBudget(core, team, { ...whole, amountUsd: 10 }, COMMAND_LINE);
     const { id } = await setBudget(
@@ -191,9 +181,7 @@ describe("a budget", () => {
   });
 
   it("is reported outside without the name of its person, and is erased with its repository", async () => {
-    const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
-    const { core } = t.instance;
-    const device = await t.device();
+    const { t, core, device } = await startWithDevice({ settings: { outbound: "hooks.example.com" } });
     const team = device.team.id;
     const ada = await makeAccount(core, { email: "ada@example.com", team: { id: team, role: "member" } });
     await assignDevice(core, device.deviceId, ada.id, COMMAND_LINE);

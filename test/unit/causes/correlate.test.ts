@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { attribution, correlate, linksOfEntry, linksOfSession, listLinks } from "../../../src/insight/causes/causes.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
 import { at, ERRORS, everything, follow, linked, OTHER, publish, SHA, session, trace } from "./support.ts";
 
 const links = async (t: TestInstance, teamId: string) => (await listLinks(t.instance.core, teamId)).links;
 
 describe("correlation", () => {
   it("puts an entry down to the session that made the commit it names, and says why", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [
       session("s-1", 18, {
         commits: [{ sha: SHA, at: at(18, 12, 40) }],
@@ -47,8 +46,7 @@ describe("correlation", () => {
   });
 
   it("matches abbreviated commits of sessions, unless they fit several", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [
       session("short", 18, { commits: [OTHER.slice(0, 7)] }),
       session("one", 10, { commits: ["c0ffee1aaaa"] }),
@@ -59,8 +57,7 @@ describe("correlation", () => {
   });
 
   it("does not put a defect down to the session that fixed it", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [
       session("culprit", 15, { commits: [SHA], files: ["src/cart.ts"] }),
       session("mender", 20, { commits: [OTHER], files: ["src/cart.ts"] }),
@@ -78,16 +75,14 @@ describe("correlation", () => {
   });
 
   it("does not take a commit from after the entry's day for its cause", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [session("s-1", 20, { endedAt: at(25, 12), commits: [{ sha: SHA, at: at(24) }] })]);
     await publish(t, device, [`## 2026-11-20 Cart\n\nSee ${SHA}.`]);
     expect(await linked(t, device)).toEqual(["Cart: s-1 weak"]);
   });
 
   it("finds the session that alone touched the files an entry names, however each spells them", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [
       session("rooted", 17, { cwd: "/home/me/shop", files: ["/home/me/shop/src/cart.ts"] }),
       session("windows", 17, { files: ["C:\\work\\shop\\src\\tax.ts"] }),
@@ -120,8 +115,7 @@ describe("correlation", () => {
   });
 
   it("calls several candidates, or a matching date alone, possible, and stores nothing without either", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [
       session("a", 12, { files: ["src/cart.ts"] }),
       session("b", 13, { files: ["src/cart.ts"] }),
@@ -160,8 +154,7 @@ describe("correlation", () => {
   });
 
   it("changes nothing when it is run again", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [
       session("a", 12, { files: ["src/cart.ts"], commits: [SHA] }),
       session("b", 13, { files: ["src/cart.ts"], spans: [{ id: "x", edits: [{ path: "src/cart.ts" }] }] }),
@@ -192,8 +185,7 @@ describe("correlation", () => {
   });
 
   it("follows sessions and brains as they come, in whatever order", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await publish(t, device, ["## 2026-11-20 Cart\n\nIn src/cart.ts."]);
     expect(await linked(t, device)).toEqual([]);
     await trace(t, device, [session("a", 18, { files: ["src/cart.ts"] })]);
@@ -215,8 +207,7 @@ describe("correlation", () => {
   });
 
   it("follows an entry whose heading loses its marker", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [session("a", 18, { files: ["src/cart.ts"] })]);
     await publish(t, device, ["## ⏳ 2026-11-20 Cart\n\nIn src/cart.ts."]);
     await follow(t);
@@ -230,8 +221,7 @@ describe("correlation", () => {
   });
 
   it("counts strong and probable links and those of people, each defect once, and never weak ones", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await trace(t, device, [
       session("a", 12, { commits: [SHA], files: ["src/cart.ts"] }),
       session("b", 13, { files: ["src/tax.ts"], model: "m-2", agent: "codex" }),
@@ -260,8 +250,7 @@ describe("correlation", () => {
   });
 
   it("keeps no secret that a prompt held", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const secret = `ghp_${"a1B2".repeat(9)}`;
     await trace(t, device, [
       session("a", 18, { files: ["src/cart.ts"], prompts: [{ at: at(18), text: `Use ${secret}` }] }),

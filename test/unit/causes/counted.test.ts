@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { findSessions, freshenSessions } from "../../../src/insight/sessions/sessions.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { at, follow, linked, publish, SHA, session, trace } from "./support.ts";
 
 /** How many entries the lists put down to each session. */
@@ -15,8 +15,7 @@ const NAMED = `## 2026-11-20 Cart\n\nBroken since ${SHA.slice(0, 8)}.`;
 const made = (id: string, day: number) => session(id, day, { commits: [{ sha: SHA, at: at(day, 12, 40) }] });
 
 it("no longer counts an entry for a session without a repository once the entry names another cause", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await trace(t, device, [made("s-1", 18)], "");
   await publish(t, device, [NAMED]);
   expect(await linked(t, device)).toEqual(["Cart: s-1 strong"]);
@@ -27,8 +26,7 @@ it("no longer counts an entry for a session without a repository once the entry 
 });
 
 it("no longer counts an entry that is gone", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await trace(t, device, [made("s-1", 18)], "");
   await publish(t, device, [NAMED]);
   expect(await caused(t, device)).toEqual({ "s-1": 1 });
@@ -37,8 +35,7 @@ it("no longer counts an entry that is gone", async () => {
 });
 
 it("no longer counts an entry for a session that went on in another repository", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await trace(t, device, [made("s-1", 18)]);
   await publish(t, device, [NAMED]);
   expect(await caused(t, device)).toEqual({ "s-1": 1 });

@@ -1,13 +1,11 @@
 import { expect, it } from "vitest";
 import { listLinks } from "../../../src/insight/causes/causes.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 import { at, follow, publish, SHA, session, trace } from "./support.ts";
 
 it("lists links of many days from page to page, and lets others in between the days", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   const team = device.team.id;
   await trace(t, device, [session("s-1", 1, { commits: [{ sha: SHA, at: at(1, 12, 40) }] })]);
   const days = Array.from({ length: 9 }, (_, i) => `2026-11-1${i}`).toReversed();

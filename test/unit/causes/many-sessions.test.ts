@@ -2,14 +2,13 @@ import { expect, it } from "vitest";
 import { correlateRepository } from "../../../src/insight/causes/correlate.ts";
 import { linksProjection } from "../../../src/insight/causes/follow-deliveries.ts";
 import { catchUp } from "../../../src/platform/projections/projections.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 import { at, follow, publish, session, trace } from "./support.ts";
 
 /** Agents' own exports name no repository, so all sessions of a fleet belong to the same one. */
 async function exported(count: number) {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const session = { id: "s-0", outcome: "ok", startedAt: "2026-11-20T08:00:00Z", endedAt: "2026-11-20T08:01:00Z" };
   await t.post("/api/agent-traces/ingest", { token, json: { sessions: [{ ...session, spans: [] }] } });
   await catchUp(t.instance.core, linksProjection);
@@ -49,9 +48,7 @@ it("correlating many sessions that came at once lets others in", async () => {
 });
 
 it("correlating one session costs the same however many other entries there are", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice();
   // Each of them may have been caused by any session of its day.
   const old = Array.from({ length: 2_000 }, (_, i) => `## 2026-01-05 Problem ${i}`);
   const day = Array.from({ length: 10 }, (_, i) => ({

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Core } from "../../../src/core.ts";
 import { linkRows } from "../../../src/insight/causes/link-rows.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const planOf = ({ store }: Core, { source }: { readonly source: string }) =>
   store.db
@@ -10,9 +10,7 @@ const planOf = ({ store }: Core, { source }: { readonly source: string }) =>
     .map(({ detail }) => detail);
 
 it("finds the links of a day or of a repository by an index, and not by reading all of a team's", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { team } = await t.device();
+  const { core, team } = await startWithDevice();
   const { placesOfDay, countedInRepo } = linkRows(core.store);
   for (const noted of [false, true]) {
     if (noted)

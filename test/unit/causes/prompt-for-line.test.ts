@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { promptForLine } from "../../../src/insight/causes/causes.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { at, follow, SHA, session, trace } from "./support.ts";
 
 const span = (id: string, day: number, minute: number, edit: object) => ({
@@ -9,8 +9,7 @@ const span = (id: string, day: number, minute: number, edit: object) => ({
 });
 
 async function filled() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await trace(t, device, [
     session("first", 10, {
       prompts: [

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { attribution, createLink, decideLink, linksOfEntry, listLinks } from "../../../src/insight/causes/causes.ts";
 import { type Defect, listDefects } from "../../../src/insight/defects/defects.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ERRORS, follow, publish, SHA, session, trace } from "./support.ts";
 
 /** What people say of an entry stays with it through its life, and goes to no other. */
@@ -13,8 +13,7 @@ const entriesOf = (t: TestInstance, { team }: TestDevice, repoKey = "shop") =>
 
 /** An instance with an entry that names a commit of one session, and a session that says nothing. */
 async function opened(entry: string) {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await trace(t, device, [session("a", 18, { commits: [SHA] }), session("b", 2)]);
   let version = 0;
   const put = async (entries: readonly string[], path = ERRORS) => {
@@ -140,9 +139,7 @@ const step = fc.record({
 });
 
 it("moves no statement to another entry, whatever comes, goes and changes places", { timeout: 60_000 }, async () => {
-  const t = await startInstance({ settings: { limitBrain: "off" } });
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice({ settings: { limitBrain: "off" } });
   let repos = 0;
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 2, maxLength: 6 }), async (titled, steps) => {

@@ -12,13 +12,12 @@ import {
 } from "../../../src/insight/causes/causes.ts";
 import type { Defect } from "../../../src/insight/defects/defects.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { at, ERRORS, follow, linked, OTHER, publish, SHA, session, trace } from "./support.ts";
 
 /** Two sessions that touched the file of one entry. */
 async function filled() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await trace(t, device, [
     session("a", 12, { files: ["src/cart.ts"], commits: [{ sha: SHA, at: at(12, 12, 30) }] }),
     session("b", 13, { files: ["src/cart.ts"], agent: "codex" }),

@@ -1,12 +1,11 @@
 import { expect, it } from "vitest";
 import { ask, somebody } from "../../support/every-page.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const LINES = 25_000;
 
 async function start(content: string) {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const as = await somebody(t, device.team);
   const files = [{ path: "errors.md", content }];
   await t.post("/api/brain/ingest", { token: device.token, json: { version: 1, repoKey: "r", files } });

@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 import { ask, somebody } from "../../support/every-page.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 it("tells of an error with more entries than are listed how many there are, since when, and the neighbours of each", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const day = (i: number) => new Date(Date.UTC(2026, 10, 20) - i * 86_400_000).toISOString().slice(0, 10);
   const content = Array.from(
     { length: 1_200 },

@@ -8,7 +8,7 @@ import {
   onWire,
   wholeClass,
 } from "../../../src/insight/defects/defects.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const FILE = `# Errors
 
@@ -42,9 +42,7 @@ Text of the underlined.
 `;
 
 async function published(content = FILE) {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   const json = { repoKey: "shop", version: 1, files: [{ path: ".claude/brain/errors.md", content }] };
   expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
   await t.instance.settle();
@@ -138,8 +136,7 @@ it("lists the entries of a day in the order of their files, however often these 
 });
 
 it("finds a text in any case without treating any character as a wildcard, however the entries were indexed", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const publish = (version: number, contents: readonly string[]) => {
     const files = contents.map((content, i) => ({ path: `f${i}/errors.md`, content }));
     return t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version, files } });

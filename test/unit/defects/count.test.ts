@@ -1,11 +1,10 @@
 import { expect, it } from "vitest";
 import { countEntries } from "../../../src/insight/defects/defects.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { publish as publishFiles } from "../../support/reads.ts";
 
 it("counts the errors files of all of a team's current brains, of nobody else's and of no earlier version", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const other = await t.device();
   const publish = (token: string, repoKey: string, version: number, files: Record<string, string>) =>
     publishFiles(t, { token }, files, { repoKey, version });

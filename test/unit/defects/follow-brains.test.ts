@@ -9,7 +9,7 @@ import type { Actor } from "../../../src/platform/audit/audit.ts";
 import { areCaughtUp, catchUp, failures } from "../../../src/platform/projections/projections.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { newFolder } from "../../support/folder.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { git } from "../../support/work-tree.ts";
 
 const publish = (
@@ -29,8 +29,7 @@ const follow = (t: TestInstance) => catchUp(t.instance.core, entriesProjection);
 const list = (t: TestInstance, { team }: TestDevice) => listDefects(t.instance.core, team.id);
 
 it("takes the entries of current errors, security and anti-patterns files, and of no others", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const entry = (title: string) => `## 2026-11-20 ${title}\n`;
   await publish(t, device, "a", 1, {
     [ERRORS]: "## 2026-11-20 – Login loop\n\nSince abc1234, in `src/a.ts:12`.\n\n**Prevention rule:** Set Path.\n",
@@ -54,8 +53,7 @@ it("takes the entries of current errors, security and anti-patterns files, and o
 });
 
 it("leaves the rows alone that a new version did not change, whichever line they moved to", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const body = "## 2026-11-18 Kept\n\n## 2026-11-17 Solved\nStatus: open\n\n## 2026-11-16 Removed\n";
   await publish(t, device, "a", 1, { [ERRORS]: body });
   await follow(t);
@@ -74,8 +72,7 @@ it("leaves the rows alone that a new version did not change, whichever line they
 });
 
 it("updates what an entry names when only that has changed", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const body = "## 2026-11-18 Mended\n\nin abc1234\n\n## 2026-11-17 Moved\n\nin src/a.ts\n";
   await publish(t, device, "a", 1, { [ERRORS]: body });
   await follow(t);
@@ -88,8 +85,7 @@ it("updates what an entry names when only that has changed", async () => {
 });
 
 it("numbers equal headings from the oldest, so that a new one on top does not take another's number", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await publish(t, device, "a", 1, { [ERRORS]: "## 2026-11-20 Login\n\nthe old one abc1234\n" });
   await follow(t);
   const [old] = list(t, device);
@@ -109,8 +105,7 @@ const numbers = (t: TestInstance, device: TestDevice) =>
 it.each(["## 2026-11-20", "## 2026-11-20 Login"])(
   "lets an entry under %j keep its number wherever it goes",
   async (h) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     let version = 0;
     const put = async (rules: string, path = ERRORS) => {
       const body = [...rules].map((rule) => `${h}\n\n**Prevention rule:** ${rule}\n`).join("\n");
@@ -137,8 +132,7 @@ it.each(["## 2026-11-20", "## 2026-11-20 Login"])(
 );
 
 it("knows an entry by its text where it has neither rule nor title", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const put = async (version: number, words: readonly string[]) => {
     const body = words.map((word) => `## 2026-11-20\n\n${word} abc123${word.length}\n`).join("\n");
     await publish(t, device, "a", version, { [ERRORS]: body });
@@ -151,8 +145,7 @@ it("knows an entry by its text where it has neither rule nor title", async () =>
 });
 
 it("never gives a number again, so that a page's address means one entry or none", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const seen = new Set<number>();
   for (const [i, title] of ["One", "Two", "Three"].entries()) {
     await publish(t, device, "a", i + 1, { [ERRORS]: `## 2026-11-20 ${title}\n\n**Prevention rule:** ${title}\n` });
@@ -165,8 +158,7 @@ it("never gives a number again, so that a page's address means one entry or none
 });
 
 it("gives an entry that comes back its number, with what was said of it, and reports it once", async () => {
-  const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
-  const one = await t.device();
+  const { t, device: one } = await startWithDevice({ settings: { outbound: "hooks.example.com" } });
   const other = await t.device(one.team);
   const { core } = t.instance;
   const entry = (title: string, rule = "Set Path.") => `## 2026-11-20 ${title}\n\n**Prevention rule:** ${rule}\n\n`;
@@ -204,8 +196,7 @@ it("gives an entry that comes back its number, with what was said of it, and rep
 });
 
 it("reads one side of what a merge left unresolved, and the other once it is resolved", async () => {
-  const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
-  const device = await t.device();
+  const { t, device } = await startWithDevice({ settings: { outbound: "hooks.example.com" } });
   const repo = newFolder();
   const put = (content: string) => writeFileSync(join(repo, "errors.md"), content);
   const author = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "merge.conflictStyle=diff3"];
@@ -244,8 +235,7 @@ it("reads one side of what a merge left unresolved, and the other once it is res
 });
 
 it("stores a file whose thousand equal headings all change places, piece by piece", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const body = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, i) => `## 2026-11-20\n\n**Prevention rule:** r${from + i}\n`).join("\n");
   await publish(t, device, "a", 1, { [ERRORS]: body(0, 1_000) });
@@ -260,8 +250,7 @@ it("stores a file whose thousand equal headings all change places, piece by piec
 });
 
 it("forgets what is no longer in the brain: a file, an entry that became another kind's", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await publish(t, device, "a", 1, { "errors.md": "## 2026-11-20 A\n", "security.md": "## 2026-11-20 B\n" });
   await follow(t);
   await publish(t, device, "a", 2, { "errors.md": "## 2026-11-20 A\n" });
@@ -291,8 +280,7 @@ it("shows a team its own entries only, and those of the repository, day and kind
 });
 
 it("stores a file of thousands of entries piece by piece, and can be filled again from nothing", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const many = Array.from({ length: 1_100 }, (_, i) => `## 2026-11-20 Entry ${i}\n`).join("\n");
   await publish(t, device, "a", 1, { "errors.md": many });
   // An instance follows its deliveries by itself. Here it is closed, and the test stores the parts one by one.
@@ -321,8 +309,7 @@ it("stores a file of thousands of entries piece by piece, and can be filled agai
 });
 
 it("is filled by two processes at once as by one", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const store = openStore(t.directory, { create: false, now: t.clock.now });
   onTestFinished(() => store.close());
   const { core } = t.instance;
@@ -335,8 +322,7 @@ it("is filled by two processes at once as by one", async () => {
 });
 
 it("follows a return to earlier content", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   for (const [i, title] of ["One", "Two", "One"].entries()) {
     await publish(t, device, "a", i + 1, { "errors.md": `## 2026-11-20 ${title}\n` });
     await follow(t);
@@ -345,8 +331,7 @@ it("follows a return to earlier content", async () => {
 });
 
 it("counts a file that cannot be parsed as skipped, says so once, and reads the others and what comes later", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   // No text is known on which the parser fails.
   const { parse } = MarkdownIt.prototype;
   const spy = vi.spyOn(MarkdownIt.prototype, "parse").mockImplementation(function (
@@ -382,8 +367,7 @@ it("counts a file that cannot be parsed as skipped, says so once, and reads the 
 });
 
 it("counts nothing that came with an installed pack", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const entry = (title: string) => `## ⏳ 2026-11-20 ${title}\n\n**Prevention rule:** Set Path on every cookie.\n`;
   const theirs = `${entry("Their defect")}\n${entry("Their other")}`;
   const files = [

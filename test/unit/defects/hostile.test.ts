@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { entriesProjection, parseFile } from "../../../src/insight/defects/defects.ts";
 import { catchUp } from "../../../src/platform/projections/projections.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const HALF = 512 * 1024;
 
@@ -81,8 +81,7 @@ it.each([
 );
 
 it("follows a brain whose thousands of entries of today are all of one class", { timeout: 300_000 }, async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const files = [0, 1, 2, 3].map((n) => ({
     path: `${n}/.claude/brain/errors.md`,
     content: "## 2026-11-21 The same again\n".repeat(5_000),

@@ -12,7 +12,7 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { readUserAgent } from "../../../src/redact/redact.ts";
 import { deviceOverview } from "../../../src/surfaces/web/dashboard/devices/list.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam } from "../../support/instance.ts";
 
 /** A team's devices, newest first. */
 const overviewOf = (core: Core, teamId: string) => deviceOverview(core, listDevices(core, teamId)).reverse();
@@ -44,8 +44,7 @@ it("counts no seat for a device whose token ran out", async () => {
 });
 
 it("keeps a label without control characters and secrets; blank takes it away", async () => {
-  const t = await startInstance();
-  const { deviceId, team, token } = await t.device();
+  const { t, deviceId, team, token } = await startWithDevice();
   const label = async (text: string) => {
     await renameDevice(t.instance.core, team.id, deviceId, text, COMMAND_LINE);
     return overviewOf(t.instance.core, team.id)[0]?.label;
@@ -58,8 +57,7 @@ it("keeps a label without control characters and secrets; blank takes it away", 
 
 describe("the User-Agent", () => {
   it("is kept at exchange, replaced at rotation and heartbeat, and left alone when none is sent", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const agent = () => overviewOf(t.instance.core, team.id)[0]?.userAgent;
     const sent = (name: string) => ({ "user-agent": name });
     const made = await t.post("/api/connect/exchange", {
@@ -76,8 +74,7 @@ describe("the User-Agent", () => {
   });
 
   it("is kept without secrets and control characters, and not at any length", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { token } = await startWithDevice();
     expect(readUserAgent(null)).toBeNull();
     expect(readUserAgent(" \u0007 ")).toBeNull();
     expect(readUserAgent("a\u001bb")).toBe("a b");

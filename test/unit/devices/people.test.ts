@@ -9,7 +9,7 @@ import { silentLog } from "../../../src/kit/log.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { CURRENT_SCHEMA, upgrade } from "../../../src/platform/store/migrate.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, startWithTeam, type TestInstance } from "../../support/instance.ts";
 import { firstSchemaDirectory } from "../../support/older.ts";
 
 const memberOf = ({ instance }: TestInstance, team: Team, email: string) =>
@@ -24,8 +24,7 @@ const exchange = (t: TestInstance, code: string) =>
 
 describe("whose a device is", () => {
   it("is the person for whom the code was made, or nobody; the machine is told", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const ann = await memberOf(t, team, "ann@acme.example");
     const own = await exchange(t, await codeFor(t, team, ann.id));
     t.clock.advance(1);
@@ -65,8 +64,7 @@ describe("whose a device is", () => {
       (t: TestInstance, team: Team) => setMembersBind(t.instance.core, team.id, false, COMMAND_LINE),
     ],
   ])("is not a person who %s after the code was made: the code has ended", async (_, leave) => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     const ann = await memberOf(t, team, "ann@acme.example");
     const code = await codeFor(t, team, ann.id);
     await leave(t, team, ann.id);
@@ -76,9 +74,7 @@ describe("whose a device is", () => {
   });
 
   it("changes by assigning, within the team alone, and nothing is recorded where nothing changes", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const { deviceId, team } = await t.device();
+    const { t, core, deviceId, team } = await startWithDevice();
     const other = await t.team();
     const ann = await memberOf(t, team, "ann@acme.example");
     const eve = await memberOf(t, other, "eve@other.example");

@@ -7,7 +7,7 @@ import { DAY_MS, SECOND_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { databasePath } from "../../../src/platform/store/store.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam, type TestInstance } from "../../support/instance.ts";
 
 const stored = (t: TestInstance) =>
   t.rows(
@@ -22,9 +22,7 @@ const listed = (t: TestInstance, teamId?: string) =>
   }));
 
 it("lists devices as they are after whatever changes them, here or in another process", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const first = await t.device();
+  const { t, core, device: first } = await startWithDevice();
   const same = () => expect(listed(t)).toEqual(stored(t));
   same();
   t.clock.advance(SECOND_MS);
@@ -52,9 +50,7 @@ it("lists devices as they are after whatever changes them, here or in another pr
 });
 
 it("lists a transaction's changes within it, and not once it is rolled back", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { deviceId } = await t.device();
+  const { t, core, deviceId } = await startWithDevice();
   expect(listed(t)).toHaveLength(1);
   await expect(
     core.store.write(() => {
@@ -76,9 +72,7 @@ function addDevices(t: TestInstance, teamId: string, count: number): void {
 }
 
 it("reads thousands of devices anew beside other work when another process changed one, and misses no change meanwhile", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { team, deviceId } = await t.device();
+  const { t, core, team, deviceId } = await startWithDevice();
   addDevices(t, team.id, 3_000);
   expect(listed(t)).toHaveLength(3_001);
   const other = new Sqlite(databasePath(t.directory));
@@ -95,9 +89,7 @@ it("reads thousands of devices anew beside other work when another process chang
 });
 
 it("finds a person's devices without reading all machines of a large team", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { team, deviceId } = await t.device();
+  const { t, core, team, deviceId } = await startWithDevice();
   const { id } = await makeAccount(core, { email: "ada@example.com", team: { id: team.id, role: "member" } });
   await assignDevice(core, deviceId, id, COMMAND_LINE);
   addDevices(t, team.id, 20_000);
@@ -148,9 +140,7 @@ it("lists the very many devices of somebody, in several teams, as they are", asy
 });
 
 it("reads changes of very many devices as they are made, and leaves few for the next reader", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const DEVICES = 4_500;
   addDevices(t, team.id, DEVICES);
   expect(listDevices(core, team.id)).toHaveLength(DEVICES);

@@ -4,14 +4,12 @@ import { findDefect } from "../../../src/insight/defects/defects.ts";
 import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
 import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithTeam } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 /** Two devices, of whose errors and sessions the audit tells. */
 async function judged() {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const [mine, other] = [await t.device(team), await t.device(team)];
   await deliverAll(t, mine, "shop", "marigold");
   await deliverAll(t, other, "till", "lavender");

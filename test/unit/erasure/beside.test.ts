@@ -4,7 +4,7 @@ import { spendErasure } from "../../../src/insight/spend/spend.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget, resumeErasures } from "../../../src/share/erasure/erasure.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
@@ -29,8 +29,7 @@ const isHalfGone = (t: TestInstance, id: number) =>
     .length === 1 && t.rows("SELECT 1 FROM session_figures WHERE session_id = ?", id).length === 0;
 
 it("leaves nothing that others make of a session, which they read before it went", async () => {
-  const t = await startInstance();
-  const mine = await t.device();
+  const { t, device: mine } = await startWithDevice();
   await deliverAll(t, mine, "shop", "marigold");
   const [{ id }] = t.rows("SELECT id FROM trace_sessions");
   const tables = ["trace_session_windows", "causal_links", "session_figures"];
@@ -53,8 +52,7 @@ it("leaves nothing that others make of a session, which they read before it went
 });
 
 it("lists what an exporter tells of a session from while the session itself is erased", async () => {
-  const t = await startInstance();
-  const mine = await t.device();
+  const { t, device: mine } = await startWithDevice();
   const exporter = await t.device(mine.team);
   await deliverAll(t, mine, "shop", "marigold");
   const [{ id }] = t.rows("SELECT id FROM trace_sessions");
@@ -78,8 +76,7 @@ it("lists what an exporter tells of a session from while the session itself is e
 });
 
 it("makes a repository's entries those of its newest brain, though others read that while older brains are erased", async () => {
-  const t = await startInstance();
-  const mine = await t.device();
+  const { t, device: mine } = await startWithDevice();
   const [other, third] = [await t.device(mine.team), await t.device(mine.team)];
   const send = async ({ token }: { token: string }, version: number, ...titles: string[]) => {
     const content = titles.map((title) => `## 2026-11-20 ${title}\n\nIt broke.\n`).join("\n");
@@ -109,9 +106,7 @@ it("makes a repository's entries those of its newest brain, though others read t
 });
 
 it("tells once that an erasure is done that two processes carried out", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   await deliverAll(t, device, "shop", "marigold");
   const ask = (repo: string) => requestErasure(core, resolveTarget(core, { repo }), "they wanted it", COMMAND_LINE);
   const [first, second] = [await ask("shop"), await ask("till")];
@@ -122,9 +117,7 @@ it("tells once that an erasure is done that two processes carried out", async ()
 });
 
 it("leaves the spend of a session that came again the session's, once another erasure is through with the former one", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   await deliverAll(t, device, "shop", "marigold");
   const named = () => t.rows("SELECT session, session_branch AS branch FROM spend_cells WHERE usages > 0");
   const before = named();
@@ -140,9 +133,7 @@ it("leaves the spend of a session that came again the session's, once another er
 });
 
 it("erases what comes of a machine that a person connects as their erasure begins", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   const ada = await personWith(t, device, "ada@example.com");
   const { code } = await createCode(core, device.team.id, COMMAND_LINE, undefined, ada.id);
   const target = resolveTarget(core, { person: "ada@example.com" });

@@ -1,11 +1,9 @@
 import { expect, it } from "vitest";
 import { deliverAll, eraseNow } from "../../support/erasure.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithTeam } from "../../support/instance.ts";
 
 it.each(["session", "device"] as const)("judges an error's causes anew once a competing %s is erased", async (kind) => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const [mine, other] = [await t.device(team), await t.device(team)];
   await deliverAll(t, mine, "shop", "marigold");
   await deliverAll(t, other, "shop", "marigold", 10);

@@ -40,7 +40,7 @@ import { stepsOf } from "../../../src/share/erasure/steps.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { makeAccount, PASSWORD } from "../../support/accounts.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam, type TestInstance } from "../../support/instance.ts";
 
 const request = (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
   const { core } = t.instance;
@@ -212,9 +212,7 @@ it("leaves nothing of the program that connected a device, also in the audit", a
 });
 
 it("leaves nothing of a person who stays active while they are erased", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   const { id, email } = await personWith(t, device, "zinnia@example.com");
   await deliverAll(t, device, "shop", "marigold");
   const { code } = await createCode(core, device.team.id, COMMAND_LINE, undefined, id);
@@ -234,9 +232,7 @@ it("leaves nothing of a person who stays active while they are erased", async ()
 });
 
 it("keeps longer addresses in the audit that contain the person's, and finds the person's before a full stop", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   await personWith(t, device, "ann@acme.example");
   const others = ["ann@acme.example.org", "joann@acme.example", "o'ann@acme.example", "ann@acme.example-labs.org"];
   const texts = [
@@ -305,8 +301,7 @@ it("erases a session that entries alone tell of, of the device that is named", a
 });
 
 it("erases a session that came in several parts, and still compares what came with its last part", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const spans = Array.from({ length: 600 }, (_, i) => ({ id: `${i}` }));
   const sessions = [
     { id: "goes", outcome: "ok", spans },
@@ -325,9 +320,7 @@ it("erases a session that came in several parts, and still compares what came wi
 });
 
 it("erases sealed sessions with their parts of blocks, in several steps, and leaves others alone", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
-  const { core } = t.instance;
+  const { t, core, token } = await startWithDevice();
   const spansOf = (text: string, count: number) =>
     Array.from({ length: count }, (_, i) => ({ id: `${i}`, text: `${text} ${Math.sin(i)}`.repeat(5) }));
   const sessions = [
@@ -361,8 +354,7 @@ it("erases sealed sessions with their parts of blocks, in several steps, and lea
 });
 
 it("erases an entry of a delivery, still compares the others, and does not record the erased one again", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const post = (text: string) =>
     t.post("/api/telemetry/ingest", {
       token,
@@ -387,9 +379,7 @@ it("erases an entry of a delivery, still compares the others, and does not recor
 });
 
 it("rebuilds sealed blocks without what was erased, and the rest reads as before", async () => {
-  const t = await startInstance();
-  const { token, deviceId } = await t.device();
-  const { core } = t.instance;
+  const { t, core, token, deviceId } = await startWithDevice();
   const send = (seq: number, text: string) =>
     t.post("/api/telemetry/ingest", {
       token,
@@ -451,8 +441,7 @@ it("erases a repository of a team, and keeps what comes later, also when the rec
 });
 
 it("makes the newest remaining brain the current one, with its entries", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const [first, second] = [await t.device(team), await t.device(team)];
   await deliverAll(t, first, "shop", "lavender");
   await deliverAll(t, second, "shop", "marigold");
@@ -588,9 +577,7 @@ it("repeats after a restore an erasure that only the replaced database has on re
 });
 
 it("leaves nothing of deliveries that were not derived yet, or come again, while it erases", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   const deliver = (span: string) =>
     t.post("/api/agent-traces/ingest", {
       token: device.token,
@@ -632,8 +619,7 @@ it("leaves nothing of deliveries that were not derived yet, or come again, while
 it.each([{ repo: "shop" }, { session: "marigold" }])(
   "erases all of a session that goes on after the request: %o",
   async (target) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const deliver = async (id: string, text: string) => {
       t.clock.advance(1_000);
       const sessions = [{ id, outcome: "ok", spans: [{ id: text, name: text }] }];
@@ -653,9 +639,7 @@ it.each([{ repo: "shop" }, { session: "marigold" }])(
 it.each(["device", "person"])(
   "erases what a %s sends during the erasure, and what came while the clock was ahead",
   async (kind) => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const device = await t.device();
+    const { t, core, device } = await startWithDevice();
     await personWith(t, device, "ada@example.com");
     await deliverAll(t, device, "shop", "marigold");
     t.clock.jump(60 * 60_000);

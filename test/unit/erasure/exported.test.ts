@@ -15,7 +15,7 @@ import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { backup, restore } from "../../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
@@ -160,9 +160,7 @@ it("erases views that others saved of a person who is named without an account",
 });
 
 it("erases exported sessions that name no repository, so that none of their usage counts any more", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice();
   const records = [claudeCall("req_1"), ["user_prompt", { prompt: "marigold" }]] as const;
   expect((await t.post("/v1/logs", { token: device.token, json: claudeLogs(...records) })).status).toBe(200);
   await t.instance.settle();

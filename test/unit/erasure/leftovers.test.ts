@@ -6,7 +6,7 @@ import { sha256Hex } from "../../../src/kit/hash.ts";
 import { reclaimJob } from "../../../src/share/erasure/reclaim.ts";
 import { examineErasures } from "../../../src/share/maintenance/findings.ts";
 import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice } from "../../support/instance.ts";
 
 it("leaves nothing of removed rows in pages from which SQLite had moved them, and keeps other rows whole", async () => {
   const t = await startInstance();
@@ -37,9 +37,7 @@ it("leaves nothing of removed rows in pages from which SQLite had moved them, an
 });
 
 it("cleans the files once a long reader is done, and the doctor says so meanwhile", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   await deliverAll(t, device, "shop", "marigold");
   // Litestream keeps a reader open in this way.
   const reader = new Sqlite(join(t.directory, "reckon.db"));

@@ -5,14 +5,12 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice, startWithTeam } from "../../support/instance.ts";
 
 /** A repository is erased in a team of many machines, of which few have anything of it. */
 
 async function eraseAmong(others: number) {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const [one, two, three] = [await t.device(team), await t.device(team), await t.device(team)];
   await deliverAll(t, one, "shop", "marigold");
   await deliverAll(t, two, "shop", "marigold");
@@ -45,9 +43,7 @@ it("takes no longer for devices that sent nothing of it, and finds one that repo
 });
 
 it("takes few transactions for a person's machines that sent nothing", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const device = await t.device(team);
   await deliverAll(t, device, "shop", "marigold");
   const person = await personWith(t, device, "ann@example.com");
@@ -67,9 +63,7 @@ it("takes few transactions for a person's machines that sent nothing", async () 
 
 /** @returns seconds of processor time that a night takes, and which deliveries of sessions it marked */
 async function nightAmong(others: number) {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   await deliverAll(t, device, "shop", "marigold");
   await t.instance.settle();
   const { db } = core.store;
@@ -99,9 +93,7 @@ it("a night looks through a team's deliveries once, not once for each of its mac
 });
 
 it("a night lets others in while it looks at machines of which nothing ran out", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { team } = await t.device();
+  const { t, core, team } = await startWithDevice();
   const many = 500;
   core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})
     INSERT INTO devices (id, team_id, consent_version, created_at) SELECT 'dev_' || i, '${team.id}', '1', 1 FROM n`);
@@ -124,9 +116,7 @@ it("a night lets others in while it looks at machines of which nothing ran out",
 });
 
 it("a night handles more machines than a call may have arguments", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { deviceId, team, token } = await t.device();
+  const { t, core, deviceId, team, token } = await startWithDevice();
   const json = { repoKey: "shop", sessions: [{ id: "s1", outcome: "ok", spans: [] }] };
   expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
   const of = { teamId: team.id, repoKey: null, until: t.clock.now(), through: 1_000, erasureId: "era_1" };
@@ -136,9 +126,7 @@ it("a night handles more machines than a call may have arguments", async () => {
 });
 
 it("a night finds that no event is old without reading all of the team's events", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600000)
     INSERT INTO audit_events (at, team_id, actor_kind, actor_label, action, detail)
     SELECT ${t.clock.now()}, '${team.id}', 'user', 'ann', 'session.created', '{}' FROM n`);

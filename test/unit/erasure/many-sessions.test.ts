@@ -6,7 +6,7 @@ import { planErasure, resolveTarget, setRetention } from "../../../src/share/era
 import { lettingOthersIn } from "../../../src/share/erasure/letting-others-in.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { eraseNow } from "../../support/erasure.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 import { stopTime } from "../../support/time.ts";
 
@@ -22,9 +22,7 @@ async function send(t: TestInstance, { token }: TestDevice, count: number) {
 }
 
 it("erases many sessions in few transactions", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice();
   await send(t, device, 100);
   await t.instance.settle();
   stopTime();
@@ -36,9 +34,7 @@ it("erases many sessions in few transactions", async () => {
 });
 
 it("looks through a machine's many sessions while others get their turn, and removes exactly those that ran out", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice();
   await send(t, device, 2);
   await t.instance.settle();
   const columns = t.rows("SELECT name FROM pragma_table_info('trace_sessions')").map(({ name }) => name as string);

@@ -3,7 +3,7 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { brainErasure } from "../../../src/record/brain/brain.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 /** A machine sent brains for years, and a night looks for those that ran out. */
 
@@ -20,8 +20,7 @@ const CHANGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 async function sentOften(often: number) {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const send = async (version: number) => {
     const json = { repoKey: "shop", version, files: [{ path: "a.md", content: `# ${version}` }] };
     expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);

@@ -2,12 +2,10 @@ import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { createChannel, eventsFor, listChannels, messagesOf } from "../../../src/share/notifications/notifications.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import { addChannel, arrived, startSending } from "../../support/notifications.ts";
-import { startReceiver } from "../../support/receiver.ts";
+import { addChannel, arrived, startWithReceiver } from "../../support/notifications.ts";
 
 it("erases notices about a device, sent or not, and reports the erasure as done", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const [mine, other] = [await t.device(), await t.device()];
   await addChannel(t, receiver, mine.team.id, eventsFor("team"));
   const failed = (text: string) => ({
@@ -38,8 +36,7 @@ it("erases notices about a device, sent or not, and reports the erasure as done"
 });
 
 it("keeps notices about repositories that an erased device never sent", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const mine = await t.device();
   const other = await t.device(mine.team);
   await addChannel(t, receiver, mine.team.id, eventsFor("team"));
@@ -66,8 +63,7 @@ it("keeps notices about repositories that an erased device never sent", async ()
 });
 
 it("erases only a session's own notices, and still sends all others", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { receiver, t } = await startWithReceiver();
   const mine = await t.device();
   const other = await t.device(mine.team);
   await addChannel(t, receiver, mine.team.id, eventsFor("team"));
@@ -98,8 +94,7 @@ it("erases only a session's own notices, and still sends all others", async () =
 });
 
 it("removes a person's address from every channel, and a channel that has no address left", async () => {
-  const receiver = await startReceiver();
-  const t = await startSending([receiver]);
+  const { t } = await startWithReceiver();
   const device = await t.device();
   const email = "Zinnia@example.com";
   await personWith(t, device, email);

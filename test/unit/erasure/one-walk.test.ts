@@ -4,7 +4,13 @@ import { rows as noticeRows } from "../../../src/platform/notices/rows.ts";
 import { rows as brainRows } from "../../../src/record/brain/rows.ts";
 import { segmentRows } from "../../../src/record/telemetry/segment-rows.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import {
+  startInstance,
+  startWithDevice,
+  startWithTeam,
+  type TestDevice,
+  type TestInstance,
+} from "../../support/instance.ts";
 
 /** An erasure reads what belongs to a whole team once, however many devices it concerns. */
 
@@ -43,8 +49,7 @@ async function spent(t: TestInstance, { token }: TestDevice) {
 it("reads a team's usage, deliveries and brains as often for a repository of 20 devices as for that of one", async () => {
   const looks: Record<string, number>[] = [];
   for (const count of [1, 20]) {
-    const t = await startInstance();
-    const first = await t.device();
+    const { t, device: first } = await startWithDevice();
     const devices = [first];
     while (devices.length < count) devices.push(await t.device(first.team));
     for (const device of devices) {
@@ -73,8 +78,7 @@ it.each([
     [1, 1],
     [ofDevices, ofSessions],
   ] as const) {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     await personWith(t, await t.device(team), "ann@example.com");
     const ids = Array.from({ length: sessionCount }, (_, i) => `marigold-${i}`);
     for (let i = 0; i < deviceCount; i++) await tell(t, await t.device(team), "shop", ids);

@@ -6,12 +6,11 @@ import { DAY_MS } from "../../../src/kit/clock.ts";
 import { refilledJob } from "../../../src/share/erasure/refilled.ts";
 import { backup, restore } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 it("erases a session again that a machine sends to a restored server, which knew neither it nor its erasure", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
   await backup(t.instance.core, file, () => {});
   const send = async (to: TestInstance, seq: number, text: string) => {
@@ -43,8 +42,7 @@ it("erases a session again that a machine sends to a restored server, which knew
 });
 
 it("lets a session that was erased go on where nothing was restored", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await deliverAll(t, device, "shop", "marigold");
   const { core } = t.instance;
   await eraseNow(core, { session: "marigold-s1" });

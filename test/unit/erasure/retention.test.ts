@@ -16,7 +16,7 @@ import {
 import { retentionJob, runRetention } from "../../../src/share/erasure/nightly.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { stopTime } from "../../support/time.ts";
 
@@ -507,9 +507,7 @@ it("reads what ran out in earlier nights once, not once a machine, and lets othe
 });
 
 it("finds what many machines and people asked in few transactions, and removes all of it", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   core.store.db
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)

@@ -6,7 +6,7 @@ import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { filesWith } from "../../support/erasure.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
 async function erase(t: TestInstance, request: Parameters<typeof resolveTarget>[1]): Promise<void> {
@@ -43,8 +43,7 @@ const captured = {
 };
 
 it("counts a session's exported usage once the capture client's report of it is erased", async () => {
-  const t = await startInstance();
-  const client = await t.device();
+  const { t, device: client } = await startWithDevice();
   const other = await t.device(client.team);
   await send(t, client, "/api/agent-traces/ingest", {
     repoKey: "shop",
@@ -61,8 +60,7 @@ it("counts a session's exported usage once the capture client's report of it is 
 });
 
 it("forgets a session's own total with its erased repository, though calls without a repository stay", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await send(t, device, "/v1/logs", claudeLogs(claudeCall("req_1")));
   const session = { id: "s-1", outcome: "success", agent: "marigold-agent", branch: "marigold-branch", spans: [] };
   await send(t, device, "/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] });
@@ -73,9 +71,7 @@ it("forgets a session's own total with its erased repository, though calls witho
 });
 
 it.each(["repo", "session"])("keeps the figures of entries that arrive while their %s is erased", async (kind) => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice();
   let seq = 0;
   const tell = async (...usages: readonly object[]) => {
     t.clock.advance(1_000);
@@ -103,9 +99,7 @@ it.each(["repo", "session"])("keeps the figures of entries that arrive while the
 });
 
 it("keeps the figures of entries that are counted between two transactions of an erasure", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice();
   const tell = async (seq: number, input_tokens: number) => {
     const entries = [{ seq, payload: { model: "gpt-5", usage: { id: "a", input_tokens, output_tokens: 1 } } }];
     await send(t, device, "/api/telemetry/ingest", { repoKey: "shop", entries });
@@ -124,8 +118,7 @@ it("keeps the figures of entries that are counted between two transactions of an
 });
 
 it("keeps a call's usage in a repository that stays, although an erased one reported it as well", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const call = (id: string, input_tokens: number) => ({ payload: { usage: { id, input_tokens, output_tokens: 1 } } });
   const tell = (repoKey: string, ...calls: readonly object[]) =>
     send(t, device, "/api/telemetry/ingest", { repoKey, entries: calls.map((one, i) => ({ seq: i + 1, ...one })) });
@@ -141,8 +134,7 @@ it("keeps a call's usage in a repository that stays, although an erased one repo
 });
 
 it.each(["device", "repo"] as const)("erases with a %s the spend of sessions that ran out before", async (kind) => {
-  const t = await startInstance();
-  const mine = await t.device();
+  const { t, device: mine } = await startWithDevice();
   const other = await t.device(mine.team);
   const session = {
     ...{ id: "marigold-1", outcome: "success", branch: "marigold-branch", model: "claude-opus-4-6" },
@@ -165,9 +157,7 @@ it.each(["device", "repo"] as const)("erases with a %s the spend of sessions tha
 });
 
 it("no longer names an erased person by spend that ran out, also in sums that were asked for before", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice();
   await makeAccount(core, { email: "marigold@example.com", team: { id: device.team.id, role: "member" } });
   const usage = { input_tokens: 100, output_tokens: 1 };
   const session = { id: "s-1", outcome: "success", userEmail: "marigold@example.com", spans: [{ id: "a", usage }] };

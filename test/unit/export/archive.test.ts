@@ -8,7 +8,7 @@ import { checkArchive } from "../../../src/share/export/check.ts";
 import { exportArchive, resolveScope } from "../../../src/share/export/export.ts";
 import { eraseNow } from "../../support/erasure.ts";
 import { newFolder } from "../../support/folder.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestInstance } from "../../support/instance.ts";
 
 /** Makes an archive of a team, or of one repository. @returns the steps of its check that fail */
 async function faultsOfArchive(
@@ -37,8 +37,7 @@ async function faultsOfArchive(
 }
 
 it("makes an archive that proves itself, whatever is delivered meanwhile", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const deliver = async (i: number) => {
     const json = { sessions: [{ id: "s", outcome: `${i}`, spans: [{ id: "a", i }, { id: `${i}` }] }] };
     expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
@@ -62,9 +61,7 @@ it("makes an archive that proves itself, whatever is delivered meanwhile", async
 it.each(["team", "repo"] as const)(
   "makes an archive of a %s that proves itself, whatever is erased meanwhile",
   async (scope) => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const { token, team } = await t.device();
+    const { t, core, token, team } = await startWithDevice();
     const post = async (path: string, json: object) =>
       expect((await t.post(path, { token, json: { repoKey: "shop", ...json } })).status).toBe(200);
     const numbers = Array.from({ length: 40 }, (_, i) => i);
@@ -98,8 +95,7 @@ it.each(["team", "repo"] as const)(
 it.each([undefined, "till"])(
   "makes an archive of a repository although one of its sessions moved to %s",
   async (next) => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const deliver = async (repoKey: string | undefined, ...ids: string[]) => {
       const sessions = ids.map((id) => ({ id, outcome: "ok", spans: [{ id: repoKey ?? "none" }] }));
       const labels = [{ sessionId: ids[0], name: repoKey ?? "none" }];

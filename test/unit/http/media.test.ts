@@ -1,11 +1,10 @@
 import { expect, it } from "vitest";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice } from "../../support/instance.ts";
 
 const PLAIN = { headers: { "content-type": "text/plain" }, body: "channel=npm" };
 
 it("names the media types that a route accepts when it gets another", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const form = await t.post("/api/cli/device/code", PLAIN);
   expect([form.status, form.body]).toEqual([
     400,

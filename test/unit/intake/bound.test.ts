@@ -3,12 +3,10 @@ import { findDevice } from "../../../src/identity/devices/principals.ts";
 import { deliveryItems } from "../../../src/kit/items.ts";
 import { Intake } from "../../../src/record/intake/intake.ts";
 import { digestOfSent } from "../../../src/record/sent-body/sent-body.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 it("stores nothing of a device whose binding ended while its body was arriving", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { token } = await t.device();
+  const { t, core, token } = await startWithDevice();
   const principal = findDevice(core, token);
   if (!principal) throw new Error("no device");
   const ready = { captureMode: "full", repoKey: "r", sent: digestOfSent("{}") } as const;

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { activity, recentFlags } from "../../../src/log/log.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import {
+  startInstance,
+  startWithDevice,
+  startWithTeam,
+  type TestDevice,
+  type TestInstance,
+} from "../../support/instance.ts";
 
 const entries = (t: TestInstance, { token }: TestDevice, seqs: number[], more = {}) =>
   t.post("/api/telemetry/ingest", {
@@ -50,8 +56,7 @@ describe("activity", () => {
   });
 
   it("stays the same when a delivery changes nothing", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await sessions(t, device, "s-1");
     const before = days(t);
     expect(before).toMatchObject([{ deliveries: 1, items: 1 }]);
@@ -64,8 +69,7 @@ describe("activity", () => {
   });
 
   it("gives no days for a span that ends before it begins, and ten years at most", async () => {
-    const t = await startInstance();
-    const team = await t.team();
+    const { t, team } = await startWithTeam();
     expect(activity(t.instance.core, team.id, 10, 9)).toEqual([]);
     expect(activity(t.instance.core, team.id, Number.NaN, 9)).toEqual([]);
     const most = activity(t.instance.core, team.id, 0, 20_000);

@@ -13,7 +13,7 @@ import { seal as sealSpans } from "../../../src/record/traces/seal.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll } from "../../support/erasure.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { command } from "../../support/remote.ts";
 
@@ -37,8 +37,7 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
 ])(
   "tells of %s whose %s somebody made something else of, instead of ending there",
   async (table, column, problem, values = SOMETHING_ELSE) => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await deliverAll(t, device, "shop", "marigold");
     await deliverAll(t, device, "till", "crocus");
     const { core } = t.instance;

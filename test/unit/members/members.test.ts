@@ -13,13 +13,11 @@ import { setOperator } from "../../../src/identity/people/people.ts";
 import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithTeam } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
 async function start() {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const person = async (email: string, role: Role) =>
     (await makeAccount(core, { email, team: { id: team.id, role } })).id;
   return { t, core, team, person };

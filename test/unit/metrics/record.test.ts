@@ -18,7 +18,7 @@ import { rows as erasureRows } from "../../../src/share/erasure/rows.ts";
 import { backup } from "../../../src/share/maintenance/maintenance.ts";
 import { newFolder } from "../../support/folder.ts";
 import { freePort } from "../../support/free-port.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, startWithTeam, type TestInstance } from "../../support/instance.ts";
 import { leaveFailing } from "../../support/jobs.ts";
 
 const METRICS = ROOMS.flatMap(({ metrics = [] }) => metrics);
@@ -42,8 +42,7 @@ const send = async (t: TestInstance, token: string, entries: object[]) =>
 const entry = (seq: number, payload: object = { n: seq }) => ({ seq, payload });
 
 it("counts what came, what is missing and what was rewritten, and that a gap was closed", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   expect(await scrape(t)).toMatchObject({
     'reckon_deliveries_total{kind="telemetry"}': 0,
     'reckon_gaps_total{kind="telemetry"}': 0,
@@ -95,8 +94,7 @@ it("counts devices by when they were heard of, those that cannot report left out
 });
 
 it("counts open errors, and sums what was spent today and this month", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const content =
     "## 2026-11-20 — Double charge\n\nStatus: open\n\n## 2026-11-19 — Lost cart\n\nStatus: fixed\n\n## 2026-11-18 — Late mail\n\nStatus: open\n";
   const brain = { repoKey: "acme/shop", version: 1, files: [{ path: "errors.md", content }] };
@@ -154,9 +152,7 @@ it("knows the jobs that fail, and the newest backup", async () => {
 });
 
 it("tells of the log's leaves, paid periods, and the last run of retention", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const before = await scrape(t);
   expect(before.reckon_ledger_leaves).toBe(t.count("log_leaves"));
   expect(before.reckon_ledger_checkpoint_timestamp_seconds).toBeGreaterThan(0);
@@ -180,8 +176,7 @@ it("tells of the log's leaves, paid periods, and the last run of retention", asy
 });
 
 it("covers the log's leaves with its checkpoint after a while", async () => {
-  const t = await startInstance({ withJobs: true });
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice({ withJobs: true });
   await send(t, token, [entry(1)]);
   await expect
     .poll(async () => (await scrape(t)).reckon_ledger_checkpoint_leaves, { timeout: MINUTE })
@@ -189,9 +184,7 @@ it("covers the log's leaves with its checkpoint after a while", async () => {
 });
 
 it("tells for how long deliveries wait to be derived, and what was passed over", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { token } = await t.device();
+  const { t, core, token } = await startWithDevice();
   await t.instance.settle();
   expect((await scrape(t)).reckon_projection_lag_seconds).toBe(0);
   let broken = true;
@@ -237,8 +230,7 @@ it("walks no table that grows with what is sent", async () => {
 });
 
 it("counts a part of an index at a time, and all of it", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   await send(t, token, [entry(1)]);
   t.instance.core.store.db.exec(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12001)

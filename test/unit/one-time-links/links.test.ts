@@ -14,7 +14,7 @@ import { findUser, setOperator } from "../../../src/identity/people/people.ts";
 import { acceptAs, acceptAsNew, resetPassword, setDisabled, setUp } from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithTeam } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";
 const ORIGIN = { ip: "192.0.2.1", userAgent: null };
@@ -22,9 +22,7 @@ const chosen = (email: string) => ({ email, name: null, password: PASSWORD });
 const actor = (id: string) => ({ kind: "user", id, label: "admin@example.com", ip: null }) as const;
 
 async function start() {
-  const t = await startInstance();
-  const team = await t.team();
-  const { core } = t.instance;
+  const { t, core, team } = await startWithTeam();
   const person = (email: string, role?: Role) =>
     makeAccount(core, { email, ...(role ? { team: { id: team.id, role } } : {}) });
   return { t, core, team, person };
@@ -342,9 +340,7 @@ it("open no account with a password where passwords are for operators alone", as
 });
 
 it("make no account with a password where passwords are for operators alone", async () => {
-  const t = await startInstance({ settings: { passwords: "operators" } });
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam({ settings: { passwords: "operators" } });
   for (const email of [null, "ada@example.com"]) {
     const { token } = await createInvitation(core, { teamId: team.id, role: "owner", email }, COMMAND_LINE);
     await expect(acceptAsNew(core, token, chosen("ada@example.com"), ORIGIN)).rejects.toMatchObject({

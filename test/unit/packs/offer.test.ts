@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { draftPack, findOwnPack, getPack, listPacks, publishPack } from "../../../src/share/packs/packs.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestInstance } from "../../support/instance.ts";
 import { archiveOf, download, pushBrain, REPO } from "../../support/packs.ts";
 
 const NAME = "cookie-rules";
 
 async function start() {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const device = await t.device();
+  const { t, core, device } = await startWithDevice();
   await pushBrain(t, device);
   const draft = (version: string, wanted: object = {}) =>
     draftPack(core, device.team.id, { repoKey: REPO, name: NAME, version, ...wanted });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { draftPack } from "../../../src/share/packs/packs.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { ERRORS, pushBrain, REPO } from "../../support/packs.ts";
 
 /** Names that git itself refuses in a tree (its verify_path, is_hfs_dotgit and is_ntfs_dotgit; CVE-2014-9390), and their kin. */
@@ -54,8 +54,7 @@ const TAKEN = [
 ];
 
 async function start() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const push = (path: string) =>
     pushBrain(t, device, { "base.md": ERRORS, [path]: "[core]\n\tfsmonitor = touch ran\n" });
   const draft = (wanted: object = {}) =>

@@ -4,13 +4,12 @@ import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../../src/record/policy/policy.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 import { curatePack, draftPack, findOwnPack, getPack, publishPack } from "../../../src/share/packs/packs.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 import { ERRORS, plantInBrain, publish, pushBrain, REPO } from "../../support/packs.ts";
 
 async function start() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await pushBrain(t, device);
   const draft = (wanted: object = {}) =>
     draftPack(t.instance.core, device.team.id, { repoKey: REPO, name: "cookie-rules", version: "1.0.0", ...wanted });

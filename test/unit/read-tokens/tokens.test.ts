@@ -14,12 +14,11 @@ import { DAY_MS } from "../../../src/kit/clock.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { newToken, tokenDigest } from "../../../src/kit/tokens.ts";
 import { type Actor, COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithTeam } from "../../support/instance.ts";
 import { memberOf } from "../../support/reads.ts";
 
 async function owner() {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const user = await memberOf(t, team);
   const by: Actor = { kind: "user", id: user.id, label: user.email, ip: "192.0.2.7" };
   const make = (wanted: Partial<NewReadToken> = {}) =>

@@ -1,12 +1,10 @@
 import { expect, it } from "vitest";
 import { sessionFacets, sessionsProjection } from "../../../src/insight/sessions/sessions.ts";
 import { catchUp } from "../../../src/platform/projections/projections.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 it("offers the filter values of a fleet's newest sessions at the same cost however many there are", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { token, team, deviceId } = await t.device();
+  const { t, core, token, team, deviceId } = await startWithDevice();
   const session = { outcome: "ok", startedAt: "2026-11-20T08:00:00Z", endedAt: "2026-11-20T08:01:00Z", spans: [] };
   const sessions = [
     { ...session, id: "s-0", agent: "codex" },

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { findSessions, type SessionItem, SORTS } from "../../../src/insight/sessions/sessions.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
 const MINUTE = 60_000;
@@ -8,8 +8,7 @@ const COUNT = 30_000;
 
 /** One session a minute, of which every fiftieth is on a branch of its own, and figures in no order. */
 async function filled() {
-  const t = await startInstance();
-  const { deviceId, team } = await t.device();
+  const { t, deviceId, team } = await startWithDevice();
   const { db } = t.instance.core.store;
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT})

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Core } from "../../../src/core.ts";
 import { listRows, SORTS } from "../../../src/insight/sessions/list-rows.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice } from "../../support/instance.ts";
 
 const planOf = ({ store }: Core, { source }: { readonly source: string }) =>
   store.db
@@ -20,9 +20,7 @@ it("looks for a repository's sessions among those only, and not among all of the
 });
 
 it("looks for a person's few machines' sessions among those only, whatever an ANALYZE noted of a small team", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { team } = await t.device();
+  const { core, team } = await startWithDevice();
   core.store.db.exec(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
      INSERT INTO session_figures (team_id, device_id, external_id, session_id, repo_key, branch, agent, model, outcome, result, started_at,

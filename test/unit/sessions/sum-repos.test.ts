@@ -1,13 +1,11 @@
 import { expect, it } from "vitest";
 import { freshenSessions, sumRepos } from "../../../src/insight/sessions/sessions.ts";
 import { DAY_MS, isoInstant } from "../../../src/kit/clock.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
 it("sums each repository's sessions of some days, including a future day, and lets others in between the days", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { token, team } = await t.device();
+  const { t, core, token, team } = await startWithDevice();
   const now = t.clock.now();
   const sent = [
     ["a", -40, "success"],

@@ -7,7 +7,7 @@ import { findSessions, nameSession, sumSessions } from "../../../src/insight/ses
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { listSessions, sessionCounts } from "../../../src/record/traces/traces.ts";
 import { eraseNow } from "../../support/erasure.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithTeam, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { WITHOUT_BLOCKS } from "../../support/older.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
@@ -62,8 +62,7 @@ it.each([
   ["first", [exports, tells]],
   ["last", [tells, exports]],
 ] as const)("counts a session once that an agent exports %s and the client tells of elsewhere", async (_, order) => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const [otlp, capture] = [await t.device(team), await t.device(team)];
   const of = (way: (typeof order)[number]) => (way === exports ? otlp : capture);
   await order[0](t, of(order[0]));
@@ -89,8 +88,7 @@ it.each([
   ["first", [exports, tellsOfCall]],
   ["last", [tellsOfCall, exports]],
 ] as const)("has the session that is shown cost what an agent exports %s of it", async (_, order) => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const [otlp, capture] = [await t.device(team), await t.device(team)];
   const { core } = t.instance;
   const cost = async () => {
@@ -118,8 +116,7 @@ it.each([
 });
 
 it("finds it once, and holds one session answerable for what its commit broke", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const [otlp, capture] = [await t.device(team), await t.device(team)];
   const sha = "80281eb75be77fc3cf9ef8a3c250f98444c42f16";
   const committed = claudeLogs(
@@ -150,8 +147,7 @@ it("finds it once, and holds one session answerable for what its commit broke", 
 });
 
 it("shows the exported session once nobody else reports it any more", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const [otlp, capture, again] = [await t.device(team), await t.device(team), await t.device(team)];
   await exports(t, otlp);
   await tells(t, capture);
@@ -178,8 +174,7 @@ it("leaves alone sessions of other teams, of other names, and those that only ag
 });
 
 it("removes sessions that an older database has twice from lists and sums", async () => {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   const [otlp, capture, bare] = [await t.device(team), await t.device(team), await t.device(team)];
   await exports(t, otlp);
   await tells(t, capture);

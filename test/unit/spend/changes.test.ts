@@ -4,7 +4,7 @@ import { findSessions } from "../../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../../src/insight/spend/price-sessions.ts";
 import { rows } from "../../../src/insight/spend/rows.ts";
 import { catchUpSpend, spendReport } from "../../../src/insight/spend/spend.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
 import { stopTime } from "../../support/time.ts";
 import { recount, rolledUp } from "./recount.ts";
 
@@ -42,8 +42,7 @@ describe("equal figures that are reported again and again in one session", () =>
     ["without a session, with another cost each", (i) => ({ sessionId: undefined, costUsd: i / 1_000 })],
   ];
   it.each(SHAPES)("take as much work for the last as for the first, however many there are: %s", async (_, payload) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const spans = [{ id: "a", usage: { input_tokens: 5, output_tokens: 1 } }];
     const sessions = [{ id: "s", outcome: "completed", startedAt: AT, spans }];
     expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
@@ -74,8 +73,7 @@ describe("equal figures that are reported again and again in one session", () =>
   });
 
   it("take as much work for the second half of all reports as for the first, where each is repeated in each delivery", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const [usages, deliveries] = [20, 48];
     stopTime();
     const work = countWork(t);
@@ -109,8 +107,7 @@ describe("equal figures that are reported again and again in one session", () =>
       [100, ["traces", "telemetry"]],
       [100, ["traces", "telemetry", "fewer spans"]],
     ] as const) {
-      const t = await startInstance();
-      const { token } = await t.device();
+      const { t, token } = await startWithDevice();
       const usage = { input_tokens: 5, output_tokens: 1 };
       for (const what of order) {
         const count = what === "fewer spans" ? 1 : 20;
@@ -147,8 +144,7 @@ describe("a call with an id that very many sessions report", () => {
     ["by its message or its request", (i) => (i % 2 === 0 ? { id: "m", requestId: "req_1" } : { requestId: "req_1" })],
   ];
   it.each(SHAPES)("counts once, and takes as much work for the last report as for the first: %s", async (_, ids) => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     stopTime();
     const work = countWork(t);
     const rounds: number[] = [];
@@ -194,8 +190,7 @@ describe("a call with an id that very many sessions report", () => {
 });
 
 it("counts a session of very many calls exactly, in steps, although the server stops between two of them", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const call = (i: number, output: number) => ({
     id: `${i}`,
     startedAt: AT,
@@ -223,8 +218,7 @@ it("counts a session of very many calls exactly, in steps, although the server s
 });
 
 it("keeps each transaction small, whatever changes in one session: models, its name, its calls", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const CALLS = 4_500;
   // With this clock every piece takes longer than a transaction may.
   let now = performance.now();
@@ -317,8 +311,7 @@ describe("a call that is reported by its message's id, by its request's, or by b
   });
 
   it("counts separately where one request has several messages, or an id that the agent made", async () => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const payloads = [
       { requestId: "req_1", message: { id: "msg_1", usage } },
       { requestId: "req_1", usage },
@@ -337,8 +330,7 @@ describe("a call that is reported by its message's id, by its request's, or by b
   });
 
   it("is split again when the span that linked both ids is replaced", async () => {
-    const t = await startInstance();
-    const { token, team } = await t.device();
+    const { t, token, team } = await startWithDevice();
     const told = async (spans: object[]) => {
       const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans }];
       expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
@@ -354,8 +346,7 @@ describe("a call that is reported by its message's id, by its request's, or by b
   });
 
   it("counts in every session as in a recount, when the session that linked both ids no longer reports it", async () => {
-    const t = await startInstance();
-    const { token } = await t.device();
+    const { t, token } = await startWithDevice();
     const told = async (id: string, spans: object[]) => {
       const sessions = [{ id, outcome: "ok", startedAt: AT, spans }];
       expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
@@ -383,8 +374,7 @@ it.each([
   ["telemetry", "/api/telemetry/ingest"],
   ["a session", "/api/agent-traces/ingest"],
 ])("usage is recounted once where an older program ran meanwhile and %s comes", async (_, path) => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const brought = (n: number) =>
     path === "/api/telemetry/ingest"
       ? { entries: [{ seq: n, clientTimestamp: AT, payload: { usage } }] }
@@ -400,8 +390,7 @@ it.each([
 });
 
 it.each([".4", ".3", ".2", ""])("usage that was counted by older rules is recounted once ('%s')", async (version) => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const entries = [{ seq: 1, clientTimestamp: AT, payload: { sessionId: "s", usage } }];
   expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
   const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans: [] }];

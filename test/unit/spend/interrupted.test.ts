@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { catchUpSpend } from "../../../src/insight/spend/spend.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { recount, rolledUp } from "./recount.ts";
 
 const AT = "2026-11-20T10:00:00Z";
@@ -16,8 +16,7 @@ function jumping(clock: { monotonic(): number } | Performance): void {
 }
 
 it("counts calls without an id once in a session that grows while it is read", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const usage = { input_tokens: 5, output_tokens: 1 };
   const deliver = async (spans: readonly object[]) => {
     const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans }];
@@ -32,8 +31,7 @@ it("counts calls without an id once in a session that grows while it is read", a
 });
 
 it("counts usage of entries once, although the server stops between two of its transactions", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const entries = Array.from({ length: 9 }, (_, i) => ({
     seq: i + 1,
     clientTimestamp: AT,

@@ -1,13 +1,12 @@
 import { expect, it } from "vitest";
 import { ask, somebody } from "../../support/every-page.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const SESSIONS = 1_030;
 const CALLS = 12;
 
 it("shows a team's spend, whatever figures one of its agents makes up", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const post = async (path: string, json: object) => {
     const { status, text } = await t.post(path, { token, json });
     expect([status, text]).toEqual([200, text]);

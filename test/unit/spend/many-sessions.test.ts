@@ -1,13 +1,11 @@
 import { expect, it } from "vitest";
 import { spendReport, spendReportInSlices } from "../../../src/insight/spend/spend.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
 it("sums tens of thousands of sessions of one day, each once, while others get their turn", async () => {
-  const t = await startInstance();
-  const { deviceId, team } = await t.device();
-  const { core } = t.instance;
+  const { core, deviceId, team } = await startWithDevice();
   const now = core.clock.now();
   // The last in order of names is usage without a session.
   core.store.db

@@ -7,7 +7,7 @@ import { Rollup } from "../../../src/insight/spend/rollup.ts";
 import { rows } from "../../../src/insight/spend/rows.ts";
 import { catchUpSpend } from "../../../src/insight/spend/spend.ts";
 import { NO_MEASURES } from "../../../src/insight/spend/usage-record.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 /** All of one session, each in a cell of its own. */
@@ -17,8 +17,7 @@ const MOST = 1_000;
 
 /** An instance with sessions of one model and one of very many, to be priced anew. */
 async function priced() {
-  const t = await startInstance();
-  const { token, team, deviceId } = await t.device();
+  const { t, token, team, deviceId } = await startWithDevice();
   const span = (i: number) => ({
     id: `${i}`,
     startedAt: AT,
@@ -98,9 +97,7 @@ it("prices it correctly although more is reported while it is read, each time", 
 describe("prices that are taken back", () => {
   /** An instance with more sessions than one transaction prices, each with a million tokens at a dollar. */
   async function atADollar() {
-    const t = await startInstance();
-    const { token, team } = await t.device();
-    const { core } = t.instance;
+    const { t, core, token, team } = await startWithDevice();
     const cost = (usd: number) =>
       writeFileSync(
         join(t.directory, "prices.json"),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { catchUpSpend } from "../../../src/insight/spend/spend.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startWithTeam, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { recount, rolledUp } from "./recount.ts";
 
 /** A seeded generator (mulberry32): the same deliveries for the same seed. */
@@ -114,8 +114,7 @@ function deliveries(random: Chance, count: number): Delivery[] {
 }
 
 async function start(): Promise<{ t: TestInstance; devices: TestDevice[] }> {
-  const t = await startInstance();
-  const team = await t.team();
+  const { t, team } = await startWithTeam();
   // Of two equal reports the one of the greater device id counts. Ids are random, and must not make two runs differ.
   const both = [await t.device(team), await t.device(team)].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
   return { t, devices: [...both, await t.device()] };

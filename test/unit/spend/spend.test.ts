@@ -1,13 +1,12 @@
 import { expect, it } from "vitest";
 import { catchUpSpend, type Grouping, spendReport } from "../../../src/insight/spend/spend.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 const OPUS = "claude-opus-4-6";
 
 async function start() {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   let seq = 0;
   const send = async (path: string, json: object, token = device.token) => {
     const answer = await t.post(path, { token, json });

@@ -1,14 +1,13 @@
 import { expect, it } from "vitest";
 import { sideOf } from "../../../src/insight/spend/dedupe-key.ts";
 import { catchUpSpend, spendReport } from "../../../src/insight/spend/spend.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 const KINDS = ["", "message", "session", "measures", "request"];
 
 it("five reports of three calls are kept, paired, rolled up and priced as the worked example of decision 19 says", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const written = { input_tokens: 100, output_tokens: 50, cache_creation_input_tokens: 500 };
   const forAnHour = { ...written, cache_creation: { ephemeral_1h_input_tokens: 500 } };
   const reported = { sessionId: "s", branch: "main", model: "claude-opus-4-6" };

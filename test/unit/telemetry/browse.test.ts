@@ -10,7 +10,7 @@ import {
 } from "../../../src/record/telemetry/telemetry.ts";
 import { apiToken } from "../../support/api.ts";
 import { ask, somebody } from "../../support/every-page.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const send = (t: TestInstance, { token }: TestDevice, repoKey: string, seqs: number[], more: object = {}) =>
   t.post("/api/telemetry/ingest", {
@@ -117,8 +117,7 @@ describe("listEntries", () => {
   });
 
   it("reads one stream by its numbers, a late entry in its place, and tells what is missing before each", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, "shop", [5, 6, 9, 12]);
     await send(t, device, "shop", [8]);
     const page = await listEntries(t.instance.core, device.team.id, { deviceId: device.deviceId, repoKey: "shop" });
@@ -143,8 +142,7 @@ describe("listEntries", () => {
   });
 
   it("stops after a limit, says how far it came, and continues from there", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const thousand = Array.from({ length: 1_000 }, (_, i) => i + 1);
     await send(t, device, "shop", [1], { text: "needle" });
     for (let i = 0; i < 21; i++) {
@@ -172,8 +170,7 @@ describe("listEntries", () => {
 
 describe("conflicts", () => {
   it("are marked in the list, filtered for, and listed with what is held", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     const other = await t.device();
     for (const one of [device, other]) {
       await send(t, one, "shop", [1, 2, 3]);
@@ -200,8 +197,7 @@ describe("conflicts", () => {
 });
 
 it("lists the entry of the highest seq that there is in its stream, too", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const last = Number.MAX_SAFE_INTEGER;
   await send(t, device, "shop", [last - 2, last - 1, last]);
   const filter = { deviceId: device.deviceId, repoKey: "shop", limit: 2 };
@@ -210,8 +206,7 @@ it("lists the entry of the highest seq that there is in its stream, too", async 
 });
 
 it("lists streams with their gaps, the one that grew last first", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   await send(t, device, "a", [1, 4]);
   t.clock.advance(1_000);
   await send(
@@ -229,9 +224,7 @@ it("lists streams with their gaps, the one that grew last first", async () => {
 });
 
 it("lists the streams of some devices, the one that grew last first, without reading all of the team's", async () => {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const one = await t.device();
+  const { t, core, device: one } = await startWithDevice();
   const [two, three] = [await t.device(one.team), await t.device(one.team)];
   await send(t, two, "shop", [1]);
   t.clock.advance(1_000);
@@ -255,8 +248,7 @@ it("lists the streams of some devices, the one that grew last first, without rea
 });
 
 it("counts the missing numbers of more streams than an integer can hold", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   // 2^10 streams, each with nearly 2^53 numbers missing.
   for (let i = 0; i < 1_030; i++) {
     if (i % 500 === 499) t.clock.advance(60_000);
@@ -291,8 +283,7 @@ describe("exportEntries", () => {
   });
 
   it("holds up neither writing nor checkpointing between lines, and leaves out what arrives meanwhile", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(t, device, "shop", [1, 2, 3]);
     const seqs: number[] = [];
     for await (const line of exportEntries(t.instance.core, device.team.id, { repoKey: "shop" })) {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Gap } from "../../../src/record/telemetry/rules.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { exportEntries, findEntry, listEntries, listStreams } from "../../../src/record/telemetry/telemetry.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 /** Entries that a device sends together: number and content. Contents are few, so that they repeat and contradict. */
@@ -153,8 +153,7 @@ it("shows the same, however entries were delivered: in any order, repeated, in b
 }, 60_000);
 
 it("cuts a large delivery into segments that can be read quickly, and shows it whole", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const text = "ß".repeat(20_000);
   const entries = Array.from({ length: 20 }, (_, i) => [i + 1, text] as const);
   expect(await deliver(t, device, { stream: 0, entries })).toMatchObject({ accepted: 20, flagged: null });
@@ -168,8 +167,7 @@ it("cuts a large delivery into segments that can be read quickly, and shows it w
 });
 
 it("keeps a delivery with gaps in its numbers in one piece until they are filled, and every entry's address", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const model = new Model();
   const arrivals = { next: 0 };
   const send = async (...seqs: number[]) => {

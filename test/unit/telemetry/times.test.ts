@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type EntryFilter, exportEntries, listEntries } from "../../../src/record/telemetry/telemetry.ts";
 import { browseDeliveries } from "../../../src/share/read-api/browse-deliveries.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const setClock = (t: TestInstance, day: string) => t.clock.jump(Date.parse(`${day}T10:00:00Z`) - t.clock.now());
 const span = (from: string, to: string) => ({ from: Date.parse(from), to: Date.parse(to) });
@@ -33,8 +33,7 @@ async function found(t: TestInstance, teamId: string, filter: Pick<EntryFilter, 
 }
 
 it("finds what came in a range of time although the clock was ahead or behind in between", async () => {
-  const t = await startInstance({ settings: { limitTelemetry: "off" } });
-  const device = await t.device();
+  const { t, device } = await startWithDevice({ settings: { limitTelemetry: "off" } });
   const days = ["2026-11-26", "2026-12-27", "2026-11-27", "2026-11-28", "2020-01-01", "2026-11-28", "2026-11-29"];
   for (const [i, day] of days.entries()) {
     setClock(t, day);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sessionFacets } from "../../../src/insight/sessions/sessions.ts";
 import type { SessionFilter } from "../../../src/record/traces/browse.ts";
 import { findSessionId, getSession, listSessions } from "../../../src/record/traces/traces.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const send = async (t: TestInstance, { token }: TestDevice, sessions: object[], more: object = {}) => {
   const json = {
@@ -85,8 +85,7 @@ describe("listSessions", () => {
   });
 
   it("counts what a session holds", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(
       t,
       device,
@@ -123,8 +122,7 @@ describe("listSessions", () => {
 
 describe("getSession", () => {
   it("shows what it understands of the free-form parts, and keeps the text", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     await send(
       t,
       device,
@@ -185,8 +183,7 @@ describe("getSession", () => {
   });
 
   it("shows the first ten thousand spans and says how many there are", async () => {
-    const t = await startInstance();
-    const device = await t.device();
+    const { t, device } = await startWithDevice();
     for (const from of [0, 5_000, 10_000])
       await send(t, device, [{ id: "s-1", spans: Array.from({ length: 3_500 }, (_, i) => ({ id: from + i + 1 })) }]);
     const session = await getSession(t.instance.core, device.team.id, 1);
@@ -212,8 +209,7 @@ it("offers the filter values of a team's sessions", async () => {
 });
 
 it("finds a long text in any case, in a time that does not depend on what it is searched in", async () => {
-  const t = await startInstance();
-  const device = await t.device();
+  const { t, device } = await startWithDevice();
   const long = "a".repeat(2_000);
   await send(t, device, [
     { id: "alike", prompts: [{ text: "a".repeat(2 * 1024 * 1024) }] },

@@ -4,7 +4,7 @@ import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { sessionCounts } from "../../../src/record/traces/traces.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice, type TestInstance } from "../../support/instance.ts";
 
 const DAY = Date.UTC(2026, 10, 20) / DAY_MS;
 
@@ -20,8 +20,7 @@ const recount = (t: TestInstance) =>
   );
 
 it("counts sessions by day and outcome as they come, grow, move and go", async () => {
-  const t = await startInstance();
-  const { token, team } = await t.device();
+  const { t, token, team } = await startWithDevice();
   const other = await t.device();
   const at = (day: number) => day * DAY_MS + 1;
   const counted = () =>
@@ -52,8 +51,7 @@ it("counts sessions by day and outcome as they come, grow, move and go", async (
 });
 
 it("counts what an older database holds", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const usage = { id: "m1", input_tokens: 10, output_tokens: 5 };
   const span = { id: "s", startedAt: DAY * DAY_MS, model: "claude-haiku-4-5", usage };
   await send(t, token, { id: "a", outcome: "success", startedAt: DAY * DAY_MS, spans: [span] }, { id: "b" });

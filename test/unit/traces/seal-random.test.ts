@@ -4,7 +4,7 @@ import { seal } from "../../../src/record/traces/seal.ts";
 import { traceExport } from "../../../src/record/traces/traces.ts";
 import { randomOf } from "../../bench/text.ts";
 import { eraseNow } from "../../support/erasure.ts";
-import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 const STEPS = 40;
@@ -37,9 +37,7 @@ function someSpans(below: (n: number) => number) {
 it.each([1, 2, 3])(
   "holds the last report, whatever is sent, sealed and erased in turn and at once (%i)",
   async (seed) => {
-    const t = await startInstance();
-    const device = await t.device();
-    const { core } = t.instance;
+    const { t, core, device } = await startWithDevice();
     const next = randomOf(seed);
     const below = (n: number) => Math.floor(next() * n);
     const told: Told = new Map();

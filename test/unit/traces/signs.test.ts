@@ -3,7 +3,7 @@ import { understandSpan } from "../../../src/formats/session.ts";
 import { countFailedSpans, sourceSpans } from "../../../src/record/traces/follow.ts";
 import { readMetered } from "../../../src/record/traces/metered.ts";
 import { SIGNS, signsOf } from "../../../src/record/traces/signs.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startWithDevice, type TestInstance } from "../../support/instance.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 const usage = { input_tokens: 5, output_tokens: 1 };
@@ -22,8 +22,7 @@ async function told(t: TestInstance, sessionId: number) {
 }
 
 it("finds what spans report by their stored signs, and reads older spans that have none", async () => {
-  const t = await startInstance();
-  const { token } = await t.device();
+  const { t, token } = await startWithDevice();
   const deliver = (spans: readonly object[]) =>
     t.post("/api/agent-traces/ingest", {
       token,

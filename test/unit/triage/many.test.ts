@@ -21,7 +21,7 @@ import {
   type State,
 } from "../../../src/insight/triage/triage.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startInstance, startWithDevice } from "../../support/instance.ts";
 
 /** More entries of one repository than are read at once, and few of another. */
 const HELD = { shop: 2_600, till: 300 };
@@ -37,9 +37,7 @@ function errorsFile(count: number, seed: number): string {
 }
 
 async function filled() {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const { token, team } = await t.device();
+  const { t, core, token, team } = await startWithDevice();
   let seed = 2_654_435_761;
   for (const [repoKey, count] of Object.entries(HELD)) {
     const files = [{ path: ".claude/brain/errors.md", content: errorsFile(count, seed) }];

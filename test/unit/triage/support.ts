@@ -4,7 +4,7 @@ import { type Act, act, standingOfClass, timelineOf } from "../../../src/insight
 import type { Actor } from "../../../src/platform/audit/audit.ts";
 import { catchUp } from "../../../src/platform/projections/projections.ts";
 import { person } from "../../support/cli.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithDevice } from "../../support/instance.ts";
 import { publish } from "../../support/reads.ts";
 
 export const ERRORS = ".claude/brain/errors.md";
@@ -22,9 +22,7 @@ export const entry = ({ date, title, rule, open }: Written) =>
 
 /** A team with a brain, and somebody in it. */
 export async function withTeam() {
-  const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
-  const device = await t.device();
-  const { core } = t.instance;
+  const { t, core, device } = await startWithDevice({ settings: { outbound: "hooks.example.com" } });
   const teamId = device.team.id;
   let version = 0;
   const somebody = async (): Promise<Actor & { readonly id: string }> => {

@@ -15,12 +15,10 @@ import {
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { startInstance } from "../../support/instance.ts";
+import { startWithTeam } from "../../support/instance.ts";
 
 async function start() {
-  const t = await startInstance();
-  const { core } = t.instance;
-  const team = await t.team();
+  const { t, core, team } = await startWithTeam();
   const user = await makeAccount(core, {
     email: "ada@example.com",
     team: { id: team.id, role: "owner" },
