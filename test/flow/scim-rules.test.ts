@@ -33,6 +33,15 @@ import {
 
 /** Whose accounts a directory may touch, what it may send, and what it never sees. */
 
+const SCIM_TYPE = "application/scim+json";
+
+/** An attribute as `/Schemas` describes it. */
+interface Described {
+  readonly type: string;
+  readonly referenceTypes?: string[];
+  readonly subAttributes?: Described[];
+}
+
 const ORIGIN = { ip: "192.0.2.9", userAgent: null };
 
 /** Status and what SCIM calls it. */
@@ -628,7 +637,11 @@ describe("requests that are taken, and those that are not", () => {
     const less = await directory.send("GET", "Users?count=1&excludedAttributes=Name,meta,groups,emails,active");
     expect(Object.keys(less.body.Resources[0])).toEqual(["schemas", "id", "externalId", "userName", "displayName"]);
     const config = (await directory.send("GET", "ServiceProviderConfig")).body;
-    expect([config.patch.supported, config.bulk.supported, config.filter.supported]).toEqual([true, false, true]);
+    expect([config.patch.supported, config.bulk.supported, config.filter]).toEqual([
+      true,
+      false,
+      { supported: true, maxResults: 200 },
+    ]);
     const types = (await directory.send("GET", "ResourceTypes")).body;
     expect(types.Resources.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual(["/Users", "/Groups"]);
     const described = (await directory.send("GET", "Schemas")).body;
@@ -638,13 +651,24 @@ describe("requests that are taken, and those that are not", () => {
       expect((await directory.send("GET", path)).body).toEqual(one);
       expect((await directory.send("GET", encodeURIComponent(path).replace("%2F", "/"))).body).toEqual(one);
     }
-    for (const path of ["ResourceTypes/Role", "Schemas/urn:ietf:params:scim:schemas:core:2.0:Role"]) {
-      const none = await directory.send("GET", path);
-      expect([none.status, none.body.status]).toEqual([404, "404"]);
-    }
-    expect((await t.call("PUT", "/scim/v2/Users", { token: directory.token })).headers.get("allow")).toBe(
-      "GET, HEAD, POST",
+    const linked = described.Resources.flatMap(({ attributes }: { attributes: Described[] }) =>
+      attributes.flatMap(({ subAttributes = [] }) => subAttributes.filter(({ type }) => type === "reference")),
     );
+    expect(linked.map(({ referenceTypes }: Described) => referenceTypes)).toEqual([["Group"], ["User"]]);
+    for (const path of [
+      "ResourceTypes/Role",
+      "Schemas/urn:ietf:params:scim:schemas:core:2.0:Role",
+      "Me",
+      "Users/one/two",
+      "",
+    ]) {
+      const none = await directory.send("GET", path);
+      expect([none.status, none.body.status, none.headers.get("content-type")]).toEqual([404, "404", SCIM_TYPE]);
+    }
+    const put = await t.call("PUT", "/scim/v2/Users", { token: directory.token });
+    expect([put.headers.get("allow"), put.headers.get("content-type")]).toEqual(["GET, HEAD, POST", SCIM_TYPE]);
+    expect(put.body).toMatchObject({ schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"], status: "405" });
+    expect((await directory.send("POST", "Bulk", {})).body).toMatchObject({ status: "404" });
     const ada = (await directory.send("GET", "Users?count=1")).body.Resources[0].id;
     expect((await t.post(`/scim/v2/Users/${ada}`, { token: directory.token })).headers.get("allow")).toBe(
       "GET, HEAD, PUT, PATCH, DELETE",

@@ -44,6 +44,13 @@ describe("a public page", () => {
     expect(html).not.toBe(markdown);
   });
 
+  it("has no space in an address, which validators of HTML refuse", async () => {
+    const t = await startInstance();
+    const found = (await textOf(t, "/", { accept: "text/html" })).match(/(?<=(?:href|src)=")[^"]*/g) ?? [];
+    expect(found.length).toBeGreaterThan(5);
+    expect(found.filter((one) => one.includes(" "))).toEqual([]);
+  });
+
   it("answers HEAD with the length and no body, and nothing but GET and HEAD", async () => {
     const t = await startInstance();
     for (const path of [...PLACES, ...FILES]) {

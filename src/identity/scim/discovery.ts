@@ -4,9 +4,9 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type Endpoint, endpoint } from "../../platform/http/endpoint.ts";
 import type { ScimPrincipal } from "../directory/directory.ts";
-import { GROUP_SCHEMA, listOf, listReply, USER_SCHEMA } from "./resources.ts";
+import { GROUP_SCHEMA, listOf, listReply, MAX_PAGE, USER_SCHEMA } from "./resources.ts";
 import { SCIM_PATH } from "./scim.ts";
-import { COMMON, MAX_RECORDS, scopeOf } from "./scope.ts";
+import { COMMON, scopeOf } from "./scope.ts";
 
 /** What a directory may ask for before it provisions (RFC 7643 sections 5 to 7, RFC 7644 section 4). */
 
@@ -29,7 +29,7 @@ const providerConfig = (base: string) => ({
   documentationUri: `${base.slice(0, -SCIM_PATH.length)}/docs/sso`,
   patch: { supported: true },
   bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
-  filter: { supported: true, maxResults: MAX_RECORDS },
+  filter: { supported: true, maxResults: MAX_PAGE },
   changePassword: { supported: false },
   sort: { supported: false },
   etag: { supported: false },
@@ -65,6 +65,7 @@ interface Attribute {
   readonly mutability?: "readWrite" | "readOnly" | "immutable";
   readonly uniqueness?: "none" | "server";
   readonly subAttributes?: readonly object[];
+  readonly referenceTypes?: readonly ("User" | "Group")[];
 }
 
 const attribute = (name: string, more: Attribute = {}) => ({
@@ -79,10 +80,10 @@ const attribute = (name: string, more: Attribute = {}) => ({
   ...more,
 });
 
-const LINKED = [
+const linked = (type: "User" | "Group") => [
   attribute("value", { mutability: "immutable" }),
   attribute("display", { mutability: "readOnly" }),
-  attribute("$ref", { type: "reference", mutability: "readOnly" }),
+  attribute("$ref", { type: "reference", mutability: "readOnly", referenceTypes: [type] }),
 ];
 
 const USER_ATTRIBUTES = [
@@ -99,12 +100,12 @@ const USER_ATTRIBUTES = [
     subAttributes: [attribute("value"), attribute("type"), attribute("primary", { type: "boolean" })],
   }),
   attribute("active", { type: "boolean" }),
-  attribute("groups", { type: "complex", multiValued: true, mutability: "readOnly", subAttributes: LINKED }),
+  attribute("groups", { type: "complex", multiValued: true, mutability: "readOnly", subAttributes: linked("Group") }),
 ];
 const GROUP_ATTRIBUTES = [
   attribute("displayName", { required: true, uniqueness: "server" }),
   attribute("externalId", { caseExact: true }),
-  attribute("members", { type: "complex", multiValued: true, subAttributes: LINKED }),
+  attribute("members", { type: "complex", multiValued: true, subAttributes: linked("User") }),
 ];
 
 const schemas = (base: string) =>

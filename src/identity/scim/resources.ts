@@ -88,7 +88,8 @@ export const ListQuery = v.object({ filter: Names, startIndex: Whole, count: Who
 export const OneQuery = v.object(SHOWN);
 export type Shown = v.InferOutput<typeof OneQuery>;
 
-const MAX_PAGE = 200;
+/** People or groups in one reply. */
+export const MAX_PAGE = 200;
 /** Groups shown of one person, so that a page of people stays small. */
 const MAX_SHOWN_GROUPS = 200;
 const DEFAULT_PAGE = 100;

@@ -7,7 +7,7 @@ import { fail, forbidden, malformed } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
-import { Counter, commit, identifier, line, NO_REPO } from "../../platform/http/fields.ts";
+import { Counter, commit, either, identifier, line, NO_REPO } from "../../platform/http/fields.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
 import { linksProjection } from "./follow-deliveries.ts";
@@ -33,7 +33,7 @@ const Cause = v.object({
 });
 
 /** Without either nothing is said; the handler refuses that with a sentence. */
-const PersonsLink = v.pipe(Cause, v.metadata({ anyOf: [{ required: ["sessionId"] }, { required: ["commit"] }] }));
+const PersonsLink = v.pipe(Cause, v.metadata(either("sessionId", "commit")));
 
 /** Keeps somebody's own word of what caused a defect; it outranks what is computed. */
 export const createCausalLink = endpoint(

@@ -103,6 +103,14 @@ export const whole = (least: number, most: number, says: string, { orEmpty = fal
     v.description(says),
   );
 
+/**
+ * In JSON Schema: one of two members must be there. Generators of clients make of an `anyOf` a model without the members beside it; what
+ * is denied they pass over.
+ */
+export const either = (one: string, other: string) => ({
+  not: { properties: { [one]: { not: {} }, [other]: { not: {} } } },
+});
+
 /** A count in a reply. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 

@@ -7,7 +7,15 @@ import { Admission } from "./admission.ts";
 import { type EndpointOptions, EndpointSteps } from "./answer-endpoint.ts";
 import { answerFormAddress, answerNoPage, PageSteps } from "./answer-page.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { badRequest, type Fault, internal, methodNotAllowed, noSuchPath, storeUnavailable } from "./faults.ts";
+import {
+  badRequest,
+  type Fault,
+  internal,
+  methodNotAllowed,
+  noSuchPath,
+  type Shape,
+  storeUnavailable,
+} from "./faults.ts";
 import type { Page, PageOptions } from "./page.ts";
 import { answer, Exchange, type Serving } from "./pipeline.ts";
 import { type HeaderList, respondFault } from "./render.ts";
@@ -48,7 +56,8 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     const allow = group.flatMap(({ spec }) => (spec.method === "GET" ? ["GET", "HEAD"] : [spec.method])).join(", ");
     const reply = (event: H3Event) => {
       const endpoint = methods.get(event.req.method);
-      if (!endpoint) return answerPlainly(event, methodNotAllowed, {}, [["allow", allow]]);
+      if (!endpoint)
+        return answerPlainly(event, { ...methodNotAllowed, shape: plainShape(group[0]) }, {}, [["allow", allow]]);
       const exchange = new Exchange(event, serving);
       return answer(exchange, new EndpointSteps(exchange, endpoint, options));
     };
@@ -57,6 +66,10 @@ export function createApp(core: Core, endpoints: readonly Endpoint[], options: S
     if (subPath && group.some(({ spec }) => spec.wellKnown)) app.all(path + subPath, reply);
   }
   const missing = (event: H3Event) => answerPlainly(event, noSuchPath, unknownPath(baseUrl()));
+  for (const holder of new Set(
+    endpoints.filter((one) => plainShape(one) === "scim").map(({ spec }) => holderOf(spec.path)),
+  ))
+    at(`${holder}/**`, (event) => answerPlainly(event, { ...noSuchPath, shape: "scim" }, {}));
   if (pages) addPages(at, subPath, serving, pages);
   app.all("/**", (event) =>
     pages && wantsPage(event, subPath) && !versionProblem(event)
@@ -88,6 +101,11 @@ function addPages(
     });
   }
 }
+
+/** The shape of a refusal at an endpoint's path, or beside it, that is not the endpoint's own: a directory reads SCIM's errors alone. */
+const plainShape = (one: Endpoint | undefined): Shape => (one?.spec.errorShape === "scim" ? "scim" : "canonical");
+
+const holderOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 
 /** A declared path with its parameters' names removed. */
 const unnamed = (path: string): string => path.replaceAll(/:\w+/g, ":");

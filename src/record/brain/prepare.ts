@@ -4,7 +4,7 @@ import { collisionKey, judgePath, PATH_SCHEMA } from "../../formats/brain-paths.
 import { sha256 } from "../../kit/hash.ts";
 import { members } from "../../kit/json.ts";
 import { fail, malformed, problem, tooLarge } from "../../kit/problem.ts";
-import { Counter, DateTime, RepoKey } from "../../platform/http/fields.ts";
+import { Counter, DateTime, either, RepoKey } from "../../platform/http/fields.ts";
 import { ownMemory, preparation, type Tools } from "../../platform/http/preparation.ts";
 import { lineCounter, redactLongText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
@@ -54,7 +54,7 @@ export const BrainSnapshot = v.object({
         ),
       }),
       // Judged by `requireSoundFiles`.
-      v.metadata({ anyOf: [{ required: ["content"] }, { required: ["contentSha256"] }] }),
+      v.metadata(either("content", "contentSha256")),
     ),
   ),
   repoKey: v.optional(RepoKey),

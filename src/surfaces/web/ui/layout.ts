@@ -55,7 +55,7 @@ interface Assets {
 
 /** The product's mark: a tally of four and the stroke that makes it five. Also the icon of the window. */
 const MARK =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%234f5bd5' stroke-width='2.4' stroke-linecap='round'%3E%3Cpath d='M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9'/%3E%3C/svg%3E";
+  "data:image/svg+xml,%3Csvg%20xmlns=%27http://www.w3.org/2000/svg%27%20viewBox=%270,0,24,24%27%20fill=%27none%27%20stroke=%27%234f5bd5%27%20stroke-width=%272.4%27%20stroke-linecap=%27round%27%3E%3Cpath%20d=%27M5,5v14M9.7,5v14M14.3,5v14M19,5v14M2.5,16.5l19-9%27/%3E%3C/svg%3E";
 
 /** How every document begins. @param more what else stands in its head */
 export function documentHead(title: string, { style, script }: Assets, more: Content): Html {
