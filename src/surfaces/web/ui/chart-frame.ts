@@ -1,3 +1,4 @@
+import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { table } from "./list.ts";
 import { anchor, type Kind } from "./parts.ts";
@@ -57,26 +58,9 @@ const MIN_SIDE = 44;
 const GAP = 8;
 const WIDEST_CHAR = 7;
 
-/** What values stand beside: round ones from 0 on, and how many pixels from the top each value lies. */
-export interface ValueAxis {
-  readonly ticks: readonly number[];
-  readonly at: (value: number) => number;
-}
-
-/** An axis of about four steps, each 1, 2 or 5 times a power of ten, up to a highest value; 0 to 1 when there is nothing above 0. */
-export function valueAxis(highest: number): ValueAxis {
-  const most = highest > 0 ? highest : 1;
-  const power = Math.floor(Math.log10(most / 4));
-  const share = most / 4 / 10 ** power;
-  const factor = share >= Math.sqrt(50) ? 10 : share >= Math.sqrt(10) ? 5 : share >= Math.SQRT2 ? 2 : 1;
-  // Steps below 1 are divisions: three times 0.1 is not 0.3.
-  const [times, per] = power < 0 ? [1, 10 ** -power / factor] : [10 ** power * factor, 1];
-  const count = Math.ceil((most * per) / times);
-  const end = (count * times) / per;
-  // Of what was rounded up, another step may be the round one.
-  if (end > most) return valueAxis(end);
-  const ticks = Array.from({ length: count + 1 }, (_, i) => (i * times) / per);
-  return { ticks, at: (value) => TOP + PLOT * (1 - value / end) };
+/** From values to pixels from the top, beginning at 0 and ending at a round value; 0 to 1 when there is nothing above 0. */
+export function valueScale(highest: number): ScaleLinear<number, number> {
+  return scaleLinear([0, highest > 0 ? highest : 1], [TOP + PLOT, TOP]).nice(4);
 }
 
 /** The middle of slot i of n, and its width, in percent. */
@@ -92,19 +76,19 @@ const speller = ({ spell, unit }: Chart) => spell ?? ((value: number) => plural(
  * A chart's frame: title, legend, axes, and the same numbers as a table.
  * @param drawn the marks, to be laid over the gridlines
  */
-export function chartFrame(chart: Chart, { ticks: all, at }: ValueAxis, drawn: Content): Html {
+export function chartFrame(chart: Chart, scale: ScaleLinear<number, number>, drawn: Content): Html {
   const { title, summary, days, series } = chart;
   if (days.length === 0) return html`<p class="says">${title}: no data yet.</p>`;
   const whole = days.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)));
   // Only whole numbers for whole things: nobody has half a session.
-  const ticks = all.filter((tick) => !whole || Number.isInteger(tick));
+  const ticks = scale.ticks(4).filter((tick) => !whole || Number.isInteger(tick));
   const labels = ticks.map((tick) => (chart.tick ?? compact)(tick));
   const side = Math.max(MIN_SIDE, GAP + WIDEST_CHAR * Math.max(...labels.map(({ length }) => length)));
   const id = `chart-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<figure class="chart"><figcaption><span class="chart-title">${title}</span>${series.length > 1 && legend(series)}</figcaption>
-<div class="chart-body"><svg class="chart-axis" width="${side}" height="${TOP + PLOT + FOOT}" aria-hidden="true">${ticks.map((tick, i) => html`<text x="${side - GAP}" y="${at(tick)}" dy="4">${labels[i]}</text>`)}</svg>
+<div class="chart-body"><svg class="chart-axis" width="${side}" height="${TOP + PLOT + FOOT}" aria-hidden="true">${ticks.map((tick, i) => html`<text x="${side - GAP}" y="${scale(tick)}" dy="4">${labels[i]}</text>`)}</svg>
 <div class="chart-area"><svg class="chart-plot" height="${TOP + PLOT + FOOT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${summary}</desc>
-${ticks.map((tick) => html`<line class="grid" x1="0" x2="100%"${attributes({ y1: at(tick), y2: at(tick) })}/>`)}${drawn}${axis(days)}</svg>
+${ticks.map((tick) => html`<line class="grid" x1="0" x2="100%"${attributes({ y1: scale(tick), y2: scale(tick) })}/>`)}${drawn}${axis(days)}</svg>
 <svg class="chart-hits" height="${TOP + PLOT}" aria-hidden="true">${hits(chart)}</svg></div></div>
 <details class="numbers"><summary>Show the numbers</summary>${numbers(chart)}</details></figure>`;
 }

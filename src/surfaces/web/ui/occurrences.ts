@@ -1,3 +1,4 @@
+import { scaleLinear, scaleSqrt } from "d3-scale";
 import { DAY_MS } from "../../../kit/clock.ts";
 import { attributes, type Html, html } from "../../../kit/html.ts";
 import { dayText, plural } from "./units.ts";
@@ -24,25 +25,21 @@ export function occurrences({ days, from, to, summary, tall = false }: Occurrenc
   const counts = [...Map.groupBy(days, (day) => day)].map(([day, all]) => ({ day, count: all.length }));
   counts.sort((a, b) => (a.day < b.day ? -1 : 1));
   const place = placer(from, to);
-  const most = Math.max(2, ...counts.map(({ count }) => count));
-  const radius = (count: number) => 4 + (4 * (Math.sqrt(count) - 1)) / (Math.sqrt(most) - 1);
+  const size = scaleSqrt([1, Math.max(2, ...counts.map(({ count }) => count))], [4, 8]);
   const middle = tall ? 18 : 12;
   const labels = counts.slice(-MAX_TOLD).map(({ day, count }) => dayText(day) + (count > 1 ? ` (${count})` : ""));
   const label = `${summary}: ${counts.length > labels.length ? "lately " : ""}${labels.join(", ")}`;
   return html`<svg role="img"${attributes({ class: tall ? "occurrences tall" : "occurrences", "aria-label": label })}>${months(from, to, tall, middle)}<line class="base" x1="0" x2="100%" y1="${middle}" y2="${middle}"/>${counts.map(
     ({ day, count }) =>
-      html`<circle${attributes({ cx: `${place(day)}%`, cy: middle, r: Number(radius(count).toFixed(1)), class: "fill-accent" })}><title>${dayText(day)}${count > 1 && `, ${plural(count, "time")}`}</title></circle>`,
+      html`<circle${attributes({ cx: `${place(day)}%`, cy: middle, r: Number(size(count).toFixed(1)), class: "fill-accent" })}><title>${dayText(day)}${count > 1 && `, ${plural(count, "time")}`}</title></circle>`,
   )}</svg>`;
 }
 
 /** From days to percent of the width; a little is left at the ends for the dots themselves. */
 function placer(from: string, to: string): (day: string) => number {
   const [first, last] = [Date.parse(from), Date.parse(to)];
-  const length = last > first ? last - first : DAY_MS;
-  return (day) => {
-    const share = Math.min(1, Math.max(0, (Date.parse(day) - first) / length));
-    return Number((2 + 96 * share).toFixed(2));
-  };
+  const scale = scaleLinear([first, last > first ? last : first + DAY_MS], [2, 98]).clamp(true);
+  return (day) => Number(scale(Date.parse(day)).toFixed(2));
 }
 
 /** Where months begin: short lines, on a tall one with their names; years instead where there are many. */

@@ -1,3 +1,4 @@
+import { scaleLinear } from "d3-scale";
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { duration, isInstant, time } from "./units.ts";
 
@@ -45,7 +46,7 @@ const frame = (head: Content, rows: Content): Html =>
 function axis(rows: readonly Row[], all: readonly Timed[], now: number): Html {
   const { from, to } = extent(all.map(readable));
   const length = to === from ? 1 : to - from;
-  const place = (at: number) => (100 * (at - from)) / length;
+  const place = scaleLinear([from, from + length], [0, 100]);
   return frame(
     html`<th role="columnheader" scope="col" class="bar"><span class="vh">When, from 0 to ${duration(to - from)}</span>${ruler(length)}</th><th role="columnheader" scope="col" class="numeric">Duration</th>`,
     rows.map((one) => row(readable(one), place, from, now)),
