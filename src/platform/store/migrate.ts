@@ -1,3 +1,4 @@
+import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { readAsset } from "../../kit/assets.ts";
@@ -107,10 +108,37 @@ export function createSchema(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): v
   requireOurs(db, plan);
 }
 
+/** Entries lie elsewhere from this schema on, so that an upgrade to it writes most of the file anew. */
+const MOVED_ENTRIES = 12;
+
+/**
+ * Free space that an upgrade may take at most, in bytes: for the backup, for the log of what its steps write, and where entries move for
+ * these and their copies.
+ */
+export function upgradeBytes(db: Database): number {
+  const [pages = 0, free = 0, bytes = 0] = ["page_count", "freelist_count", "page_size"].map((name) =>
+    Number(db.pragma(name, { simple: true })),
+  );
+  return (pages - free) * bytes * (schemaVersion(db) < MOVED_ENTRIES ? 4 : 2);
+}
+
+const MIB = 1024 * 1024;
+
+/** @throws DataDirectoryError where an upgrade might run out of space halfway */
+function requireRoom(db: Database, directory: string, to: number): void {
+  const { bavail, bsize } = statfsSync(directory);
+  const bytes = upgradeBytes(db);
+  if (bavail * bsize >= bytes) return;
+  throw new DataDirectoryError(
+    `an upgrade of ${db.name} to schema ${to} takes up to ${Math.ceil(bytes / MIB)} MiB of free space, for a backup and for what it ` +
+      `writes, and ${Math.floor((bavail * bsize) / MIB)} MiB are free: nothing was upgraded`,
+  );
+}
+
 /**
  * Takes an older database through the numbered migrations, in one transaction, after putting a backup into `backups/`. Call
  * while nobody else has the directory. A database that is up to date is left as it is.
- * @throws DataDirectoryError when there is no room for the backup, or the steps do not fit; nothing is changed then
+ * @throws DataDirectoryError when there is too little free space, or the steps do not fit; nothing is changed then
  */
 export function upgrade(
   db: Database,
@@ -122,6 +150,7 @@ export function upgrade(
   const from = schemaVersion(db);
   const to = plan.version;
   if (from >= to) return;
+  requireRoom(db, directory, to);
   log.info("schema_upgrading", { from, to });
   const aside = putAside(db, directory, to, nowIso);
   let backup: string | undefined;
