@@ -45,10 +45,7 @@ describe.skipIf(noMounts)("an upgrade without room for what it takes", () => {
     );
     expect(lines).toEqual([needed]);
     expect([readdirSync(directory).includes("backups"), schemaOf(directory)]).toEqual([false, 1]);
-    expect(await command(["doctor", "--data", directory])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/schema 1 of an older Reckon; .* takes up to \d+ MiB of free space/),
-    });
+    expect((await command(["doctor", "--data", directory])).code).toBe(0);
     truncateSync(ballast);
     expect((await (await serve(directory)).end()).code).toBe(0);
     expect([readdirSync(join(directory, "backups")).length, schemaOf(directory)]).toEqual([1, CURRENT_SCHEMA.version]);

@@ -20,29 +20,26 @@ export interface KeyFault {
  */
 export function keyFaults(core: Core): KeyFault[] {
   const all = rows(core.store).keys.all();
-  const isRetired = all.some(({ retiredAt }) => retiredAt !== null) ? retirements(core, all) : () => true;
+  const isRetired = all.some(({ retiredAt }) => retiredAt !== null) ? retirements(core) : () => true;
   return all.flatMap((row): KeyFault[] => {
     const { kid, publicPem, retiredAt } = row;
     if (!isKeyOf(publicPem, kid))
       return [{ kid, problem: "content", detail: `the public half of key ${kid} was altered` }];
     if (retiredAt === null || isRetired(row)) return [];
-    return [{ kid, problem: "stray", detail: `no rotation in the log retired key ${kid}: it never signed here` }];
+    return [{ kid, problem: "stray", detail: `no rotation in the log retired key ${kid}` }];
   });
 }
 
-/** Whether the log tells that a key was retired, or it was before anything could tell. */
-function retirements(core: Core, all: readonly KeyRow[]): (row: KeyRow) => boolean {
-  if (!hasTree(core)) return () => true;
+/** Makes a test whether the log tells that a key was retired, or it may have been before anything could tell. */
+function retirements(core: Core): (row: KeyRow) => boolean {
+  // The first schema recorded no events. Where the log begins with an epoch, nothing came before it.
+  if (!hasTree(core) || epochs(core)[0]?.leaf !== 1) return () => true;
   const logged = new Set<unknown>();
   for (const { detail } of eventsInLog(core, null, "key.rotated")) {
     const facts = parseJson(detail);
     if (isObject(facts)) logged.add(facts.retired);
   }
-  // The first schema recorded no events: its rotations came before all others. Where the log begins with an epoch, nothing came before it.
-  const isFromBefore = epochs(core)[0]?.leaf !== 1;
-  const known = all.filter(({ kid, retiredAt }) => retiredAt === null || logged.has(kid));
-  const since = Math.min(...known.map(({ createdAt }) => createdAt));
-  return ({ kid, retiredAt }) => logged.has(kid) || (isFromBefore && (retiredAt ?? 0) <= since);
+  return ({ kid }) => logged.has(kid);
 }
 
 /** The keys as they were judged last; they change with a rotation alone. */
@@ -55,11 +52,7 @@ export function soundKeys(core: Core): readonly KeyRow[] {
   const state = judged(core);
   if (state.keys === keys) return state.sound;
   const faults = keyFaults(core);
-  for (const { detail } of faults)
-    core.log.error("signing_key_not_trusted", {
-      cause: detail,
-      effect: "it is not published, and nothing it signed is accepted",
-    });
+  for (const { detail } of faults) core.log.error("signing_key_not_trusted", { cause: detail });
   state.keys = keys;
   state.sound = all.filter(({ kid }) => !faults.some((fault) => fault.kid === kid));
   return state.sound;

@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { removeDatabase } from "./file.ts";
-import { createSchema, upgradeBytes } from "./migrate.ts";
+import { createSchema } from "./migrate.ts";
 
 /**
  * Opens a small database that one program keeps for itself, apart from a server's: WAL and `synchronous=FULL`, so that what was
@@ -114,13 +114,4 @@ function tryLock(path: string): (() => void) | undefined {
 }
 
 /** Databases that are not a server's store. */
-export const local = {
-  open,
-  openForeign,
-  tryLock,
-  makeExcerpt,
-  excerptSchema,
-  declaredIn,
-  declaredOtherwise,
-  upgradeBytes,
-};
+export const local = { open, openForeign, tryLock, makeExcerpt, excerptSchema, declaredIn, declaredOtherwise };

@@ -108,31 +108,22 @@ export function createSchema(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): v
   requireOurs(db, plan);
 }
 
-/** Entries lie elsewhere from this schema on, so that an upgrade to it writes most of the file anew. */
-const MOVED_ENTRIES = 12;
-
-/**
- * Free space that an upgrade may take at most, in bytes: for the backup, for the log of what its steps write, and where entries move for
- * these and their copies.
- */
-export function upgradeBytes(db: Database): number {
-  const [pages = 0, free = 0, bytes = 0] = ["page_count", "freelist_count", "page_size"].map((name) =>
-    Number(db.pragma(name, { simple: true })),
-  );
-  return (pages - free) * bytes * (schemaVersion(db) < MOVED_ENTRIES ? 4 : 2);
-}
-
 const MIB = 1024 * 1024;
 
-/** @throws DataDirectoryError where an upgrade might run out of space halfway */
-function requireRoom(db: Database, directory: string, to: number): void {
-  const { bavail, bsize } = statfsSync(directory);
-  const bytes = upgradeBytes(db);
-  if (bavail * bsize >= bytes) return;
-  throw new DataDirectoryError(
-    `an upgrade of ${db.name} to schema ${to} takes up to ${Math.ceil(bytes / MIB)} MiB of free space, for a backup and for what it ` +
-      `writes, and ${Math.floor((bavail * bsize) / MIB)} MiB are free: nothing was upgraded`,
+/**
+ * An upgrade takes space for the backup and for the log of what its steps write, and twice as much where entries move (schema 12).
+ * @throws DataDirectoryError where it might run out of space halfway
+ */
+function requireRoom(db: Database, directory: string, from: number): void {
+  const [pages = 0, free = 0, size = 0] = ["page_count", "freelist_count", "page_size"].map((name) =>
+    Number(db.pragma(name, { simple: true })),
   );
+  const bytes = (pages - free) * size * (from < 12 ? 4 : 2);
+  const { bavail, bsize } = statfsSync(directory);
+  if (bavail * bsize < bytes)
+    throw new DataDirectoryError(
+      `an upgrade of ${db.name} takes up to ${Math.ceil(bytes / MIB)} MiB of free space, and ${Math.floor((bavail * bsize) / MIB)} MiB are free: nothing was upgraded`,
+    );
 }
 
 /**
@@ -150,7 +141,7 @@ export function upgrade(
   const from = schemaVersion(db);
   const to = plan.version;
   if (from >= to) return;
-  requireRoom(db, directory, to);
+  requireRoom(db, directory, from);
   log.info("schema_upgrading", { from, to });
   const aside = putAside(db, directory, to, nowIso);
   let backup: string | undefined;

@@ -89,8 +89,7 @@ function checkBlocks(core: Core, report: Report): void {
   const sql = rows(core.store);
   for (const id of sql.blocksAstray.all())
     report(0, "stray", `block ${id} of files holds none that is stored, or another team's`);
-  for (const id of sql.doubled.iterate())
-    report(0, "stray", `content ${id} of files has a text beside its block, or though it was withheld`);
+  for (const id of sql.doubled.iterate()) report(0, "stray", `content ${id} of files has a text that nothing reads`);
 }
 
 /** Streams that end elsewhere than at the highest version that they had accepted. */

@@ -21,8 +21,6 @@ export interface Finding {
   readonly detail: string;
 }
 
-const MIB = 1024 * 1024;
-
 export function examineSchema({ store }: Core): Finding {
   const check = "schema";
   const version = schemaVersion(store.db);
@@ -35,7 +33,7 @@ export function examineSchema({ store }: Core): Finding {
   }
   const detail =
     `schema ${version} of an older Reckon; starting "reckon serve --data ${shellWord(store.directory)}" upgrades it to ` +
-    `${CURRENT_SCHEMA.version}, after putting a backup aside, and takes up to ${Math.ceil(local.upgradeBytes(store.db) / MIB)} MiB of free space`;
+    `${CURRENT_SCHEMA.version}, after putting a backup aside`;
   return { check, status: "warning", detail };
 }
 
