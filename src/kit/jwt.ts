@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
-import { calculateJwkThumbprint, errors, exportJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { errors, exportJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { sha256 } from "./hash.ts";
 import { fail, invalid } from "./problem.ts";
 
 export const ALG = "RS256";
@@ -20,6 +21,21 @@ export async function generateSigningPem(): Promise<string> {
   return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
 }
 
+/** The name of a public RSA key: its thumbprint (RFC 7638). */
+function thumbprint(key: KeyObject): string {
+  const { e, kty, n } = key.export({ format: "jwk" });
+  return sha256(JSON.stringify({ e, kty, n })).toString("base64url");
+}
+
+/** Whether a public key (SPKI, PEM) is the one of a name. */
+export function isKeyOf(publicPem: string, kid: string): boolean {
+  try {
+    return thumbprint(createPublicKey(publicPem)) === kid;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads a private key. @throws Error when it is not an RSA key of at least 2048 bits */
 export async function readSigningKey(pem: string): Promise<SigningKey> {
   const privateKey = createPrivateKey(pem);
@@ -27,7 +43,7 @@ export async function readSigningKey(pem: string): Promise<SigningKey> {
     throw new Error("the signing key must be an RSA key of at least 2048 bits");
   const publicKey = createPublicKey(privateKey);
   return {
-    kid: await calculateJwkThumbprint(await exportJWK(publicKey)),
+    kid: thumbprint(publicKey),
     privateKey,
     publicPem: publicKey.export({ type: "spki", format: "pem" }) as string,
   };
@@ -93,7 +109,7 @@ export async function readPublicKeys(pem: string): Promise<Map<string, KeyObject
     }
     if (key?.asymmetricKeyType !== "rsa")
       fail(invalid, `public key ${keys.size + 1} of it cannot be read as an RSA key`);
-    keys.set(await calculateJwkThumbprint(await exportJWK(key)), key);
+    keys.set(thumbprint(key), key);
   }
   if (keys.size === 0) fail(invalid, "it holds no public key in PEM form");
   return keys;

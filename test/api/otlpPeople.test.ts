@@ -66,6 +66,26 @@ it("attributes sessions to whom the agents name as signed in, with an account or
   expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
 });
 
+it("does not confirm whose a guessed address is to somebody who knows the id of another team's person", async () => {
+  const { t, device, token, send } = await fleet();
+  const { team } = await t.device();
+  const kim = await makeAccount(t.instance.core, { email: "kim@example.com", team: { id: team.id, role: "member" } });
+  const as = await somebody(t, device.team, "member");
+  for (const asked of [kim.id, kim.id.replace(/.{8}$/, "00000000")]) {
+    expect(await sessionsOf(t, token, asked)).toEqual([]);
+    const spend = await t.get(`/api/spend?by=session&person=${asked}`, { token });
+    expect([spend.status, spend.body.groups]).toEqual([200, []]);
+    expect((await ask(t, "GET", `/sessions?person=${asked}`, { as })).text).not.toContain("/sessions/1");
+  }
+  expect(await sessionsOf(t, token, "kim@example.com")).toEqual([["k-1", "kim@example.com"]]);
+  // Whoever had a machine in the team is known there.
+  await t.instance.core.store.write(() => {
+    t.instance.core.store.db.prepare("UPDATE devices SET person_id = ? WHERE id = ?").run(kim.id, device.deviceId);
+  });
+  await send(callOf("n-2"));
+  expect((await sessionsOf(t, token, kim.id)).map(([session]: string[]) => session)).toContain("k-1");
+});
+
 it("attributes earlier usage to a person who is named later, also in sums that were asked for meanwhile", async () => {
   const { t, token, send, team, ada } = await fleet();
   await setBudget(

@@ -16,9 +16,12 @@ export type SourcePerson = Pick<User, "email" | "name"> & { readonly id: string 
 export function sourcesOf(core: Core, teamId: string, person: string | null): string[] {
   if (person === null) return idsOf(listDevices(core, teamId).filter(({ personId }) => personId === null));
   const user = findUser(core, person);
-  const formers = user && isMember(core, teamId, user) ? formerAddresses.of(core, user.id) : [];
-  const addresses = [user?.email ?? person, ...formers].filter((one) => one.includes("@"));
-  return [...(user ? idsOf(listDevices(core, teamId, user.id)) : []), ...addresses.map(emailKey)];
+  const devices = user ? idsOf(listDevices(core, teamId, user.id)) : [];
+  const isOfTeam = user !== undefined && isMember(core, teamId, user);
+  // The address of somebody whom the team never had is not looked up: a session under a guessed one would tell that it is theirs.
+  const address = user && (isOfTeam || devices.length > 0) ? user.email : person;
+  const addresses = [address, ...(isOfTeam ? formerAddresses.of(core, user.id) : [])];
+  return [...devices, ...addresses.filter((one) => one.includes("@")).map(emailKey)];
 }
 
 const idsOf = (devices: readonly Device[]): string[] => devices.map(({ id }) => id);

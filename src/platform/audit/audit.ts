@@ -6,6 +6,14 @@
 export { eraseNames, eraseOldEvents, type Forgotten } from "./erase.ts";
 export { type Actor, COMMAND_LINE, type Event, recordAct, recordEvent, SYSTEM } from "./events.ts";
 export { type EventFormat, exportEvents } from "./export.ts";
-export { type AuditStep, eventLeafText, eventOfLeaf, eventText, leafOfAct, leafOfEvent, walkAudit } from "./leaf.ts";
+export {
+  type AuditStep,
+  eventOfLeaf,
+  eventsInLog,
+  eventTexts,
+  leafOfAct,
+  leafOfEvent,
+  walkAudit,
+} from "./leaf.ts";
 export { listEvents, type StoredEvent } from "./list.ts";
 export { chainErased, EVENTS_ERASED, hashOfRest, NAMES_ERASED, NOTHING_ERASED } from "./stated.ts";

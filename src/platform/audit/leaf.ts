@@ -50,6 +50,36 @@ export interface AuditStep {
   readonly teamId: string | null;
 }
 
+/** The text of an event's item, and that of its leaf. @param itemKey of the item's salt */
+export function eventTexts(row: EventRow, itemKey: Buffer): { readonly item: string; readonly leaf: string } {
+  const item = eventText(row);
+  return { item, leaf: eventLeafText(row, itemUnder(itemKey, 0, item)) };
+}
+
+/** Whether the leaf of an event is that of what is recorded. */
+function standsInLog(core: Core, row: LeafRow): boolean {
+  const { leaf, itemKey, itemSha256 } = row;
+  const root = itemSha256 ?? (itemKey ? itemUnder(itemKey, 0, eventText(row)) : Buffer.alloc(0));
+  return isLeaf(core, leaf, eventLeafText(row, root));
+}
+
+/**
+ * Events of one action, oldest first: those that are unaltered leaves of the log, and those from before events were leaves.
+ * @param teamId null for the installation's own
+ * @param since milliseconds since the epoch; events that came before one that is older are left out
+ */
+export function eventsInLog(
+  core: Core,
+  teamId: string | null,
+  action: string,
+  since = Number.NEGATIVE_INFINITY,
+): EventRow[] {
+  const firstLeaf = rows(core.store).firstLeafOf.get(teamId) ?? Number.MAX_SAFE_INTEGER;
+  return rows(core.store)
+    .ofAction.all({ teamId, action, since })
+    .filter((row) => (row.leaf === null ? row.id < firstLeaf : standsInLog(core, row as LeafRow)));
+}
+
 /**
  * Walks the events that are leaves of the log, oldest first; then likewise those whose rows say that they were erased as a whole.
  * @param onStray called with the number of each event that has no leaf, though it came when all had one
@@ -57,11 +87,10 @@ export interface AuditStep {
 export function* walkAudit(core: Core, onStray: (id: number, teamId: string | null) => void): Generator<AuditStep> {
   for (const { id, teamId } of rows(core.store).strays.iterate()) onStray(id, teamId);
   for (const row of rows(core.store).leaves.iterate()) {
-    const { leaf, teamId, itemKey, itemSha256 } = row;
-    const root = itemSha256 ?? (itemKey ? itemUnder(itemKey, 0, eventText(row)) : Buffer.alloc(0));
+    const { leaf, teamId, itemSha256 } = row;
     yield {
       leaf,
-      holds: isLeaf(core, leaf, eventLeafText(row, root)),
+      holds: standsInLog(core, row),
       event: row,
       isErased: itemSha256 !== null,
       teamId,

@@ -67,6 +67,17 @@ export const rows = statements((db) => ({
      JOIN audit_events e ON e.team_id IS first.team_id AND e.id > first.id WHERE e.leaf IS NULL ORDER BY e.id`,
   ),
   leaves: db.prepare<[], LeafRow>(`SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE leaf IS NOT NULL ORDER BY leaf`),
+  // Both by audit_events_by_team; the second from its end to the first event that is too old.
+  firstLeafOf: db
+    .prepare<[string | null], number | null>("SELECT min(id) FROM audit_events WHERE team_id IS ? AND leaf IS NOT NULL")
+    .pluck(),
+  ofAction: db.prepare<
+    [{ teamId: string | null; action: string; since: number }],
+    Omit<LeafRow, "leaf"> & { readonly leaf: number | null }
+  >(
+    `SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE team_id IS @teamId AND action = @action AND id > coalesce(
+       (SELECT id FROM audit_events WHERE team_id IS @teamId AND at < @since ORDER BY id DESC LIMIT 1), 0) ORDER BY id`,
+  ),
   // By audit_events_by_team, newest first.
   ofTeam: db.prepare<[Selection], EventRow>(
     `SELECT ${EVENT} FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC`,

@@ -9,8 +9,10 @@ import { DataDirectoryError, StoreUnavailable } from "../../kit/errors.ts";
 import { makeFolder, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../../kit/jwt.ts";
 import { type Actor, recordEvent } from "../audit/audit.ts";
+import { soundKeys } from "./judge.ts";
 import { type KeyRow, rows } from "./rows.ts";
 
+export { keyFaults } from "./judge.ts";
 export { activePublicPem, keyIds } from "./rows.ts";
 export { isWrapped, unwrapKeys, wrapKeys, wrappedKeys } from "./wrap.ts";
 
@@ -69,7 +71,10 @@ async function loadActive(core: Core): Promise<SigningKey> {
     row = rows(core.store).active.get() as KeyRow;
     try {
       key = await readKeyFile(keyFile(directory));
-      if (key?.kid === row.kid) return key;
+      if (key?.kid === row.kid) {
+        soundKeys(core);
+        return key;
+      }
       const next = await readKeyFile(nextKeyFile(directory, row.kid));
       if (next?.kid === row.kid) {
         await settleNextKeys(core);
@@ -154,17 +159,17 @@ export function listKeys(core: Core): KeyRow[] {
 
 /** The public half (SPKI, PEM) of a key that signs or signed here; undefined for any other. */
 export function findPublicKey(core: Core, kid: string): string | undefined {
-  return rows(core.store).publicPem.get(kid);
+  return soundKeys(core).find((key) => key.kid === kid)?.publicPem;
 }
 
 /** The JWK set (RFC 7517) of all keys that ever signed here. */
 export async function publishedKeys(core: Core): Promise<{ keys: object[] }> {
-  return { keys: await Promise.all(listKeys(core).map((row) => publicJwk(row.publicPem, row.kid))) };
+  return { keys: await Promise.all(soundKeys(core).map((row) => publicJwk(row.publicPem, row.kid))) };
 }
 
 /** The public keys as PEM text, newest first. */
 export function exportKeys(core: Core): string {
-  return listKeys(core)
+  return soundKeys(core)
     .map((row) => row.publicPem)
     .join("");
 }

@@ -33,8 +33,6 @@ export const wrappedRows = statements((db, has) => ({
 export const rows = statements((db) => ({
   // By signing_keys_one_active.
   active: db.prepare<[], KeyRow>(`SELECT ${KEY} FROM signing_keys WHERE retired_at IS NULL`),
-  // By the primary key.
-  publicPem: db.prepare<[string], string>("SELECT public_pem FROM signing_keys WHERE kid = ?").pluck(),
   keys: db.prepare<[], KeyRow>(`SELECT ${KEY} FROM signing_keys ORDER BY created_at DESC, kid`),
   insert: db.prepare<[string, string, string, number]>(
     "INSERT INTO signing_keys (kid, alg, public_pem, created_at) VALUES (?, ?, ?, ?)",

@@ -1,3 +1,4 @@
+import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { readAsset } from "../../kit/assets.ts";
@@ -107,10 +108,28 @@ export function createSchema(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): v
   requireOurs(db, plan);
 }
 
+const MIB = 1024 * 1024;
+
+/**
+ * An upgrade takes space for the backup and for the log of what its steps write, and twice as much where entries move (schema 12).
+ * @throws DataDirectoryError where it might run out of space halfway
+ */
+function requireRoom(db: Database, directory: string, from: number): void {
+  const [pages = 0, free = 0, size = 0] = ["page_count", "freelist_count", "page_size"].map((name) =>
+    Number(db.pragma(name, { simple: true })),
+  );
+  const bytes = (pages - free) * size * (from < 12 ? 4 : 2);
+  const { bavail, bsize } = statfsSync(directory);
+  if (bavail * bsize < bytes)
+    throw new DataDirectoryError(
+      `an upgrade of ${db.name} takes up to ${Math.ceil(bytes / MIB)} MiB of free space, and ${Math.floor((bavail * bsize) / MIB)} MiB are free: nothing was upgraded`,
+    );
+}
+
 /**
  * Takes an older database through the numbered migrations, in one transaction, after putting a backup into `backups/`. Call
  * while nobody else has the directory. A database that is up to date is left as it is.
- * @throws DataDirectoryError when there is no room for the backup, or the steps do not fit; nothing is changed then
+ * @throws DataDirectoryError when there is too little free space, or the steps do not fit; nothing is changed then
  */
 export function upgrade(
   db: Database,
@@ -122,6 +141,7 @@ export function upgrade(
   const from = schemaVersion(db);
   const to = plan.version;
   if (from >= to) return;
+  requireRoom(db, directory, from);
   log.info("schema_upgrading", { from, to });
   const aside = putAside(db, directory, to, nowIso);
   let backup: string | undefined;

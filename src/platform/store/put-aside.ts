@@ -61,7 +61,7 @@ export function putAside(db: Database, directory: string, version: number, nowIs
     if (!/^E[A-Z]+$/.test(code) && (!isStorageTrouble(error) || /^SQLITE_(CORRUPT|NOTADB)/.test(code))) throw error;
     throw new DataDirectoryError(
       `the backup that an upgrade to schema ${version} begins with cannot be written to ${folder} (${message}), so nothing ` +
-        `was upgraded: it needs as much free space as ${db.name} takes, and a folder that can be written`,
+        `was upgraded: it needs free space and a folder that can be written`,
     );
   }
 }

@@ -73,8 +73,7 @@ export const brainDeliveries: DeliveryKind = {
             "newest",
             `snapshot ${currentId} is current of "${repoKey}", the newest accepted is ${newestId}`,
           );
-        for (const id of sql.blocksAstray.all())
-          report(0, "stray", `block ${id} of files holds none that is stored, or another team's`);
+        checkBlocks(core, report);
         checkStreams(core, report);
       },
       close() {
@@ -84,6 +83,14 @@ export const brainDeliveries: DeliveryKind = {
     };
   },
 };
+
+/** Compares blocks with the files that lie in them. */
+function checkBlocks(core: Core, report: Report): void {
+  const sql = rows(core.store);
+  for (const id of sql.blocksAstray.all())
+    report(0, "stray", `block ${id} of files holds none that is stored, or another team's`);
+  for (const id of sql.doubled.iterate()) report(0, "stray", `content ${id} of files has a text that nothing reads`);
+}
 
 /** Streams that end elsewhere than at the highest version that they had accepted. */
 function checkStreams(core: Core, report: Report): void {

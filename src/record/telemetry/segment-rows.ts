@@ -99,6 +99,13 @@ export const segmentRows = statements((db, has) => {
         : `SELECT min(g.delivery_id) AS deliveryId, b.id AS blockId, b.stream_id AS streamId
            FROM telemetry_segments g JOIN telemetry_blocks b ON b.id = g.block_id WHERE b.stream_id <> g.stream_id GROUP BY b.id`,
     ),
+    // Segments that have texts beside those in their block, which are what everything reads.
+    doubled: db.prepare<[], { firstId: number; deliveryId: number }>(
+      isOlder
+        ? "SELECT 0, 0 WHERE 0"
+        : `SELECT first_id AS firstId, delivery_id AS deliveryId FROM telemetry_segments
+           WHERE block_id IS NOT NULL AND texts IS NOT NULL`,
+    ),
     // Blocks in which no entry lies. By telemetry_segments_by_block.
     unused: db
       .prepare<[], number>(

@@ -65,6 +65,8 @@ export const telemetryDeliveries: DeliveryKind = {
         withheld.finish();
         for (const { deliveryId, blockId, streamId } of segmentSql.misplaced.all())
           report(deliveryId, "owner", `block ${blockId} of it says that it is of stream ${streamId}`);
+        for (const { firstId, deliveryId } of segmentSql.doubled.iterate())
+          report(deliveryId, "stray", `the segment of entry ${firstId} has texts beside those in its block`);
         for (const id of segmentSql.unused.all())
           report(0, "stray", `block ${id} of entries holds none that is stored`);
         for (const { id, maxSeq, storedSeq, deliveryId } of segmentSql.streamsAstray.all()) {

@@ -131,6 +131,10 @@ export const rows = statements((db, has) => {
       `SELECT id FROM trace_span_blocks b WHERE NOT replaced AND NOT EXISTS (
          SELECT 1 FROM trace_spans s WHERE s.session_id = b.session_id AND s.id BETWEEN b.first_span AND b.last_span AND s.block_id = b.id)`,
     ).pluck(),
+    // Spans whose row has a document beside the one in their block, which is what everything reads.
+    doubled: ofBlocks<{ id: number; deliveryId: number }>(
+      "SELECT id, delivery_id AS deliveryId FROM trace_spans WHERE block_id IS NOT NULL AND document <> ''",
+    ),
     // By trace_sessions' unique index (device_id, external_id).
     session: db.prepare<[string, string], StoredSession>(
       `SELECT id, repo_key AS repoKey, document, delivery_id AS deliveryId, ${item("trace_sessions")}

@@ -62,10 +62,7 @@ export const traceDeliveries: DeliveryKind = {
         for (const { id, deliveryId, document, contentSha256 } of rows(core.store).labelContents.iterate())
           if (!sameDigest(sha256(document), contentSha256))
             report(deliveryId, "content", `label ${id} is not what was delivered`);
-        for (const { blockId, deliveryId } of rows(core.store).misplaced.all())
-          report(deliveryId, "owner", `block ${blockId} of its spans says that it has those of others`);
-        for (const id of rows(core.store).unused.all())
-          report(0, "stray", `block ${id} of spans holds none that is stored`);
+        checkBlocks(core, report);
         for (const { id, deliveryId } of twinRows(core.store).unlistedAlone.iterate())
           report(deliveryId, "content", `session ${id} stands in no list, and nobody else tells of it`);
         for (const { id, isWhole } of newest.values())
@@ -163,6 +160,16 @@ function readItems(core: Core): ItemReader {
       for (const { iterator } of sources) iterator.return?.();
     },
   };
+}
+
+/** Compares blocks with the spans that lie in them. */
+function checkBlocks(core: Core, report: Report): void {
+  const sql = rows(core.store);
+  for (const { blockId, deliveryId } of sql.misplaced.all())
+    report(deliveryId, "owner", `block ${blockId} of its spans says that it has those of others`);
+  for (const id of sql.unused.all()) report(0, "stray", `block ${id} of spans holds none that is stored`);
+  for (const { id, deliveryId } of sql.doubled.iterate())
+    report(deliveryId, "stray", `span ${id} has a document beside the one in its block`);
 }
 
 /**

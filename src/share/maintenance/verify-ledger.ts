@@ -11,6 +11,7 @@ import {
   walkLedger,
 } from "../../log/log.ts";
 import { type AuditStep, walkAudit } from "../../platform/audit/audit.ts";
+import { keyFaults } from "../../platform/keys/keys.ts";
 import {
   epochs,
   hasTree,
@@ -97,6 +98,7 @@ function walk(core: Core, known: Known, onProgress: (share: number) => void): Le
   const { anchor } = known;
   const signed = known.signed?.size ?? null;
   const faults = new Faults();
+  for (const { problem, detail } of keyFaults(core)) faults.report({ deliveryId: 0, kind: "key", problem, detail });
   const claimed = new Set<number>();
   const erasures = hasTree(core) ? walkEvents(core, faults, claimed, false) : undefined;
   const { deliveries, erased, chain, anchored } = walkDeliveries(core, erasures, anchor, faults, claimed, (share) =>

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
-import { itemUnder, saltOf } from "../../kit/items.ts";
+import { saltOf } from "../../kit/items.ts";
 import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type ProofBundle, writeBundle } from "../../kit/transparency/bundle.ts";
 import { findDelivery, proveDelivery } from "../../log/log.ts";
-import { eventLeafText, eventOfLeaf, eventText } from "../../platform/audit/audit.ts";
+import { eventOfLeaf, eventTexts } from "../../platform/audit/audit.ts";
 import { epochs, logImports, proveLeaf } from "../../platform/transparency/transparency.ts";
 import { snapshotItems } from "../../record/brain/brain.ts";
 import { itemsAround } from "../../record/telemetry/telemetry.ts";
@@ -87,10 +87,9 @@ function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBund
   if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, noEvent(leaf));
   if (!row.itemKey || row.itemSha256)
     fail(conflict, "Names were erased from this event, so its original text cannot be shown.");
-  const text = eventText(row);
-  const root = itemUnder(row.itemKey, 0, text);
-  const items = [{ index: 0, count: 1, salt: saltOf(row.itemKey, 0), text, path: [] }];
-  return { ...inTree(core, leaf), leaf: eventLeafText(row, root), items };
+  const { item, leaf: text } = eventTexts(row, row.itemKey);
+  const items = [{ index: 0, count: 1, salt: saltOf(row.itemKey, 0), text: item, path: [] }];
+  return { ...inTree(core, leaf), leaf: text, items };
 }
 
 /** The text of a leaf by which the log tells of itself: that it went on under another name, or took in a team, which only that team is shown. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { DataDirectoryError } from "../../../src/kit/errors.ts";
+import { generateSigningPem, readSigningKey } from "../../../src/kit/jwt.ts";
 import { COMMAND_LINE, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
 import { listKeys, rotateKey } from "../../../src/platform/keys/keys.ts";
 import { ensureEpoch } from "../../../src/platform/transparency/open-epoch.ts";
@@ -13,6 +14,7 @@ import { seal as sealSpans } from "../../../src/record/traces/seal.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll } from "../../support/erasure.ts";
+import { newFolder } from "../../support/folder.ts";
 import { startInstance, startWithDevice } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { command } from "../../support/remote.ts";
@@ -56,7 +58,7 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
   },
 );
 
-it("tells of blocks that say they are of something else, or hold nothing that is stored: an erasure would leave them", async () => {
+it("tells of blocks that say they are of something else or hold nothing that is stored, and of texts beside them: an erasure would leave them", async () => {
   const t = await startInstance();
   const { core } = t.instance;
   const [device, other] = [await t.device(), await t.device()];
@@ -69,7 +71,10 @@ it("tells of blocks that say they are of something else, or hold nothing that is
   t.clock.advance(2 * DAY_MS);
   for (const seal of [sealEntries, sealSpans, sealContents])
     expect(await seal(core, Number.MAX_SAFE_INTEGER)).toBeGreaterThan(0);
-  const tables = ["telemetry_blocks", "trace_span_blocks", "brain_blocks", "brain_blobs"];
+  const tables = [
+    ...["telemetry_blocks", "trace_span_blocks", "brain_blocks", "brain_blobs"],
+    ...["telemetry_segments", "trace_spans"],
+  ];
   const theirs = `team_id = '${other.team.id}'`;
   const copyOf = (table: string, columns: string) =>
     `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${table} LIMIT 1`;
@@ -82,6 +87,9 @@ it("tells of blocks that say they are of something else, or hold nothing that is
     ["UPDATE trace_span_blocks SET last_span = last_span + 1, first_span = last_span + 1", "owner"],
     [copyOf("brain_blocks", "team_id, content"), "stray"],
     [`UPDATE brain_blocks SET ${theirs}`, "stray"],
+    ["UPDATE telemetry_segments SET texts = x'41'", "stray"],
+    ["UPDATE trace_spans SET document = '{}' WHERE block_id IS NOT NULL", "stray"],
+    ["UPDATE brain_blobs SET content = 'x' WHERE block_id IS NOT NULL", "stray"],
     [`UPDATE brain_blobs SET ${theirs} WHERE id = (SELECT max(id) FROM brain_blobs)`, "content"],
   ] as const) {
     expect(ledgerFaults(core)).toEqual([]);
@@ -155,6 +163,54 @@ it("the doctor names a public half of a signing key, retired ones too, that some
     put.run(publicPem, kid);
     expect(await found()).toMatchObject({ status: "ok" });
   }
+});
+
+it("publishes no key that somebody put into the database as retired, or whose public half was replaced: none signed here", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  await rotateKey(core, COMMAND_LINE);
+  const { db } = core.store;
+  const served = async () =>
+    ((await t.get("/.well-known/jwks.json")).body as { keys: Key[] }).keys.map(({ kid }) => kid);
+  const kids = listKeys(core).map(({ kid }) => kid);
+  const active = listKeys(core).find(({ retiredAt }) => retiredAt === null)?.kid;
+  expect([await served(), ledgerFaults(core)]).toEqual([kids, []]);
+
+  const { kid, publicPem } = await readSigningKey(await generateSigningPem());
+  db.prepare(
+    "INSERT INTO signing_keys (kid, alg, public_pem, created_at, retired_at) VALUES (?, 'RS256', ?, 1, 2)",
+  ).run(kid, publicPem);
+  const stray = { deliveryId: 0, kind: "key", problem: "stray", detail: expect.stringContaining(kid) };
+  expect(ledgerFaults(core)).toMatchObject([stray]);
+  expect(await served()).toEqual(kids);
+  expect((await examine(core)).find(({ check }) => check === "signing key")).toMatchObject({ status: "failed" });
+  // Nor with an event that is no leaf of the log.
+  const told = `INSERT INTO audit_events (at, actor_kind, actor_label, action, detail) VALUES (1, 'command', 'x', 'key.rotated', ?)`;
+  db.prepare(told).run(JSON.stringify({ retired: kid }));
+  expect(ledgerFaults(core)).toContainEqual(expect.objectContaining(stray));
+  db.exec("DELETE FROM audit_events WHERE leaf IS NULL; DELETE FROM signing_keys WHERE created_at = 1");
+  expect([await served(), ledgerFaults(core)]).toEqual([kids, []]);
+
+  db.prepare("UPDATE signing_keys SET public_pem = ? WHERE retired_at IS NULL").run(publicPem);
+  expect(await served()).toEqual(kids.filter((one) => one !== active));
+  expect(ledgerFaults(core)).toMatchObject([{ kind: "key", problem: "content" }]);
+  const copy = join(newFolder(), "copy.db");
+  db.prepare("VACUUM INTO ?").run(copy);
+  const restored = await command([
+    "restore",
+    "--from",
+    copy,
+    "--data",
+    newFolder(),
+    "--key",
+    join(t.directory, "signing-key.pem"),
+    "--key",
+    join(t.directory, "ledger-key.pem"),
+  ]);
+  expect(restored).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`the public half of key ${active} was altered`),
+  });
 });
 
 it("goes on past an import that somebody altered", async () => {
