@@ -1,8 +1,11 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Core, slot } from "../../core.ts";
 import { parseJson } from "../../formats/values.ts";
 import { isObject } from "../../kit/json.ts";
 import { isKeyOf } from "../../kit/jwt.ts";
 import { eventsInLog } from "../audit/audit.ts";
+import { BESIDE } from "../store/store.ts";
 import { epochs, hasTree } from "../transparency/transparency.ts";
 import { type KeyRow, rows } from "./rows.ts";
 
@@ -34,12 +37,17 @@ export function keyFaults(core: Core): KeyFault[] {
 function retirements(core: Core): (row: KeyRow) => boolean {
   // The first schema recorded no events. Where the log begins with an epoch, nothing came before it.
   if (!hasTree(core) || epochs(core)[0]?.leaf !== 1) return () => true;
+  // It did put the public half beside the database, as every rotation does.
+  const isBeside = (kid: string) => {
+    const file = join(core.store.directory, BESIDE.retiredKeys, `${kid}.pem`);
+    return existsSync(file) && isKeyOf(readFileSync(file, "utf8"), kid);
+  };
   const logged = new Set<unknown>();
   for (const { detail } of eventsInLog(core, null, "key.rotated")) {
     const facts = parseJson(detail);
     if (isObject(facts)) logged.add(facts.retired);
   }
-  return ({ kid }) => logged.has(kid);
+  return ({ kid }) => logged.has(kid) || isBeside(kid);
 }
 
 /** The keys as they were judged last; they change with a rotation alone. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
@@ -188,6 +188,11 @@ it("publishes no key that somebody put into the database as retired, or whose pu
   const told = `INSERT INTO audit_events (at, actor_kind, actor_label, action, detail) VALUES (1, 'command', 'x', 'key.rotated', ?)`;
   db.prepare(told).run(JSON.stringify({ retired: kid }));
   expect(ledgerFaults(core)).toContainEqual(expect.objectContaining(stray));
+  // The first schema recorded no events, and its rotations are told by the files that they left.
+  const file = join(t.directory, "retired-keys", `${kid}.pem`);
+  writeFileSync(file, publicPem);
+  expect(ledgerFaults(core)).not.toContainEqual(expect.objectContaining(stray));
+  rmSync(file);
   db.exec("DELETE FROM audit_events WHERE leaf IS NULL; DELETE FROM signing_keys WHERE created_at = 1");
   expect([await served(), ledgerFaults(core)]).toEqual([kids, []]);
 
