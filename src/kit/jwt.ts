@@ -21,7 +21,7 @@ export async function generateSigningPem(): Promise<string> {
   return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
 }
 
-/** The name of a public RSA key: its thumbprint (RFC 7638). */
+/** The name of a public RSA key: its thumbprint (RFC 7638). What asks for it cannot wait, as the library's own would have it. */
 function thumbprint(key: KeyObject): string {
   const { e, kty, n } = key.export({ format: "jwk" });
   return sha256(JSON.stringify({ e, kty, n })).toString("base64url");

@@ -56,6 +56,17 @@ async function gapArrived(receiver: Awaited<ReturnType<typeof startReceiver>>) {
   return { t, token, channel };
 }
 
+/** Sends word of a gap, which its receiver refuses at first. @returns its channel, and the message as it is now */
+async function refusedGap(t: TestInstance, receiver: Awaited<ReturnType<typeof startReceiver>>) {
+  const { token, team } = await t.device();
+  const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+  await telemetry(t, token, [1]);
+  await telemetry(t, token, [3]);
+  const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
+  await expect.poll(() => message()?.outcome).toMatch("500");
+  return { channel, message };
+}
+
 describe("webhooks", () => {
   it("tell of a gap, signed so that the package of Standard Webhooks verifies it, and of nothing that was said", async () => {
     const { receiver, t } = await startWithReceiver({ settings: { baseUrl: "https://reckon.example.com" } });
@@ -264,12 +275,7 @@ describe("a message that is not accepted", () => {
     const clock = new TestClock();
     clock.jump(30 * DAY_MS);
     const t = await startSending([receiver], { clock });
-    const { token, team } = await t.device();
-    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
-    await telemetry(t, token, [1]);
-    await telemetry(t, token, [3]);
-    const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
-    await expect.poll(() => message()?.outcome).toMatch("500");
+    const { message } = await refusedGap(t, receiver);
     t.clock.jump(-30 * DAY_MS);
     await expect.poll(message).toMatchObject({ state: "waiting", dueAt: t.clock.now() + 5 * SECOND_MS });
     t.clock.advance(5 * SECOND_MS);
@@ -283,11 +289,7 @@ describe("a message that is not accepted", () => {
     const clock = new TestClock();
     clock.jump(30 * DAY_MS);
     const t = await startSending([receiver], { clock });
-    const { token, team } = await t.device();
-    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
-    await telemetry(t, token, [1]);
-    await telemetry(t, token, [3]);
-    await expect.poll(() => messagesOf(t.instance.core, channel.id, 1)[0]?.outcome).toMatch("500");
+    const { channel } = await refusedGap(t, receiver);
     await t.close();
     clock.jump(-30 * DAY_MS);
     const next = await startSending([receiver], { clock, directory: t.directory });
@@ -300,12 +302,7 @@ describe("a message that is not accepted", () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(500).end();
     const t = await startSending([receiver]);
-    const { token, team } = await t.device();
-    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
-    await telemetry(t, token, [1]);
-    await telemetry(t, token, [3]);
-    const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
-    await expect.poll(() => message()?.outcome).toMatch("500");
+    const { message } = await refusedGap(t, receiver);
     const before = message();
     t.clock.advance(4 * SECOND_MS);
     t.clock.jump(365 * DAY_MS);

@@ -62,7 +62,8 @@ function stepOf(part: Part, slices: readonly Slice[], isFirst: boolean, isLast: 
     sessions: slices.map(({ session, spans }) => ({ ...session, spans })),
     labels: isLast ? part.labels : [],
     items: slices.filter(({ begins }) => begins).length,
-    ...(isFirst ? { redacted: part.redacted, withheld: part.withheld } : { redacted: 0, withheld: 0 }),
+    redacted: isFirst ? part.redacted : 0,
+    withheld: isFirst ? part.withheld : 0,
     hashed: undefined,
   };
 }
