@@ -72,11 +72,11 @@ export const rows = statements((db, has) => ({
         : "SELECT 0 WHERE 0",
     )
     .pluck(),
-  // Files that have a text in their row, though it lies in a block or was withheld: nothing reads it.
+  // Files that have a text in their row, though it lies in a block: nothing reads it.
   doubled: db
     .prepare<[], number>(
       has("brain_blobs", "block_id")
-        ? "SELECT id FROM brain_blobs WHERE (block_id IS NOT NULL OR withheld_sha256 IS NOT NULL) AND content <> ''"
+        ? "SELECT id FROM brain_blobs WHERE block_id IS NOT NULL AND content <> ''"
         : "SELECT 0 WHERE 0",
     )
     .pluck(),
