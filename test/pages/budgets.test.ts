@@ -36,6 +36,9 @@ it("shows where budgets stand, and lets admins set and remove them", async () =>
   // The name stands there without the host, which all of a team's have: a tablet showed nothing but that.
   expect(await page.getByRole("link", { name: "acme/till", exact: true }).getAttribute("title")).toBe(TILL);
   expect(await row("acme/till").textContent()).toMatch(/\$5\.03.*100 %.*exceeded/s);
+  const cut =
+    "[...document.querySelectorAll('[data-label=State]')].filter((td) => td.scrollWidth > td.clientWidth).length";
+  expect(await page.evaluate(cut)).toBe(0);
   expect(site.t.rows("SELECT detail FROM audit_events WHERE action = 'budget.reached'").length).toBeGreaterThan(1);
   await go("/spend");
   await judge("spend-budgets");

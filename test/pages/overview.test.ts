@@ -526,7 +526,9 @@ it("names budgets that do not hold, and to operators what fails in the backgroun
       expect.stringMatching(/^Budget at riskWhole team: \$0\.55 of \$0\.60 this month used up on/),
     ]),
   );
-  expect(await page.locator(".section > .more").textContent()).toContain("1 budget exceeded, 1 budget about to be");
+  expect(await page.locator(".section > .more").textContent()).toContain(
+    "1 budget exceeded, 1 budget about to be exceeded",
+  );
   const row = page.getByRole("row").filter({ hasText: "Mend the login" });
   expect(await row.textContent()).toContain("$0.55");
   await concerns.filter({ hasText: "Over budget" }).getByRole("link").click();

@@ -17,6 +17,7 @@ const START = Date.UTC(2026, 10, 20, 9);
 const at = (minutes: number) => new Date(START + minutes * 60_000).toISOString();
 const HOSTILE = '<img src=x onerror="alert(1)">';
 
+const TWO_LINES = "Write the intent to buy first, then buy.";
 const LONG_PROMPT = `Please go through the checkout.\n${Array.from({ length: 40 }, (_, i) => `${i + 1}. Look at case ${i + 1}`).join("\n")}`;
 
 /** A session of three model calls, two tools, one edit and a commit. */
@@ -543,12 +544,12 @@ it("fits a screen of 1280 and more, however long the names in every column are",
   }
 });
 
-it("shows branch and model in rows of 40 px, and cuts them where they are long", async () => {
+it("shows a title in two lines, branch and model in rows of 40 px, and cuts them where they are long", async () => {
   const { site, person: ada, token } = await startSiteWithDevice();
   const startedAt = site.t.clock.now() - DAY_MS;
   const session = { outcome: "success", agent: "claude-code", model: "claude-sonnet-4-6", startedAt, spans: [] };
   const sessions = [
-    { ...session, id: "a", branch: "fix/label-twice" },
+    { ...session, id: "a", branch: "fix/label-twice", prompts: [{ text: TWO_LINES }] },
     { ...session, id: "b", branch: `feature/${"long".repeat(40)}` },
   ];
   const json = { repoKey: "github.com/acme/shop", sessions };
@@ -563,6 +564,10 @@ it("shows branch and model in rows of 40 px, and cuts them where they are long",
       expect.stringMatching(/shop\nfix\/label-twice$/),
       "claude-code\nclaude-sonnet-4-6",
     ]);
+    const cut = await page.evaluate(
+      `(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector("[title='${TWO_LINES}']"))`,
+    );
+    expect([width, cut]).toEqual([width, 0]);
     for (const one of await page.locator("#results tbody tr").all())
       expect([width, Math.floor((await one.boundingBox())?.height ?? 0)]).toEqual([width, 40]);
   }

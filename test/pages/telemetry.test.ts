@@ -67,6 +67,8 @@ it("shows entries newest first with gaps and rollbacks between them", async () =
     "Rollback",
     "1",
   ]);
+  // Its session has a column of its own.
+  expect(texts.join()).not.toContain("sessionId:");
   expect(texts[3]).toContain("4 entries never arrived in github.com/acme/shop on build-7: numbers 4 to 7.");
   await page.locator("summary", { hasText: "npm test" }).click();
   expect(await page.getByRole("region", { name: "Payload" }).filter({ visible: true }).textContent()).toContain(

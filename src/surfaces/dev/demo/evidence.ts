@@ -34,7 +34,7 @@ export function accountability({ core }: InstanceHandle, team: CreatedTeam, by: 
     },
     { at: at(18, 9), happen: () => setRetention(core, teamId, "reads", 400, by) },
     { at: at(6, 9), happen: () => view("/sessions", "Failed parcels", `result=failed&repo=${REPOS.parcels}`) },
-    { at: at(6, 9), happen: () => view("/sessions", "Dear ones", "cost=0.5&sort=cost") },
+    { at: at(6, 9), happen: () => view("/sessions", "Expensive", "cost=0.5&sort=cost") },
     { at: at(6, 9), happen: () => view("/errors", "Mine", "owner=me&state=all") },
     ...channels(core, teamId, by, at(21, 10)),
     {

@@ -55,11 +55,11 @@ function sharedTable(call: Member, { shared }: Pulses): Html {
         grow: true,
         cell: ({ fingerprint }) => className(call, fingerprint),
       },
-      { label: "Devices", numeric: true, cell: ({ devices }) => devices },
+      { label: "Devices", numeric: true, named: true, cell: ({ devices }) => devices },
     ],
     rows: shared.slice(0, SHARED_SHOWN),
     empty: html`<div class="card"><p class="says">No class of errors was met on two devices.</p></div>`,
-    narrow: "scroll",
+    narrow: "compact",
   })}${shared.length > SHARED_SHOWN && html`<p class="says">and ${plural(shared.length - SHARED_SHOWN, "more class", "more classes")}</p>`}`;
 }
 

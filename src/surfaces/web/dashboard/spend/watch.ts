@@ -22,7 +22,10 @@ async function watchBudgets({ core, session, href }: Parameters<Watch>[0], most:
   const [over, soon] = [count("exceeded"), count("will exceed")];
   return {
     count: troubled.length,
-    says: [over > 0 && `${plural(over, "budget")} exceeded`, soon > 0 && `${plural(soon, "budget")} about to be`]
+    says: [
+      over > 0 && `${plural(over, "budget")} exceeded`,
+      soon > 0 && `${plural(soon, "budget")} about to be exceeded`,
+    ]
       .filter(Boolean)
       .join(", "),
     href: at,
