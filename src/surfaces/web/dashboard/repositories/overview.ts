@@ -258,7 +258,7 @@ function sources(call: Member, streams: ReturnType<typeof listStreams>): Html {
               ? badge("warn", plural(stream.missing, "missing entry", "missing entries"))
               : stream.conflictCount > 0
                 ? anchor(to("/telemetry/conflicts", stream), badge("bad", plural(stream.conflictCount, "conflict")))
-                : badge("good", "whole"),
+                : badge("good", "complete"),
         },
         { label: "Last entry", numeric: true, cell: (stream) => ago(stream.updatedAt, now) },
       ],
