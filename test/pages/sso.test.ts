@@ -65,6 +65,10 @@ it("lets an operator add an issuer, and a person sign in by it", async () => {
   await ada.page.waitForURL("**/sessions?repo=a%26b#results");
   await ada.go("/account");
   await ada.page.getByText("Linked to", { exact: true }).first().waitFor();
+  // Whoever has no password is asked for none, and is not told that it alone opens the account.
+  await ada.page.getByText("None: you sign in by single sign-on.").waitFor();
+  expect(await ada.page.locator("[type=password]").count()).toBe(0);
+  expect(await ada.page.locator("main").textContent()).not.toContain("your password");
   await ada.page.locator("summary", { hasText: "Unlink" }).click();
   await ada.page.getByRole("button", { name: "Unlink" }).click();
   await ada.page.getByText("the only way into the account").waitFor();

@@ -275,7 +275,11 @@ export function unlink(core: Core, userId: string, issuerId: string, by: Actor):
 function requirePassword({ config }: Core, { passwordHash, operator }: User): void {
   if (config.passwords === "operators" && operator === 0)
     fail(forbidden, "This is the only way into the account: only operators sign in with a password here.");
-  if (passwordHash === null) fail(forbidden, "This is the only way into the account: choose a password first.");
+  if (passwordHash === null)
+    fail(
+      forbidden,
+      "This is the only way into the account. Who runs this installation can make you a link to choose a password first.",
+    );
 }
 
 /** Row change: erases a person's identities at issuers. @returns how many went */

@@ -19,7 +19,7 @@ import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
 import { browserShown } from "./browser.ts";
-import { secondFactorAccountPages } from "./second-factor.ts";
+import { hasPassword, secondFactorAccountPages } from "./second-factor.ts";
 import { ssoAccountPages, ssoSection } from "./sso.ts";
 import { viewsSection } from "./views.ts";
 
@@ -50,12 +50,7 @@ ${section({
   framed: true,
   body: NAME.draw(call, { action: "/account/name", values: session, error, submit: "Save" }),
 })}
-${section({
-  title: "Password",
-  intro: "Changing it signs you out everywhere but here.",
-  framed: true,
-  body: PASSWORD.draw(call, { action: "/account/password", error, submit: "Change password" }),
-})}
+${passwordSection(call, error)}
 ${section({
   title: "Second factor",
   intro: secondFactorState(call),
@@ -95,11 +90,23 @@ ${section({
   return frame(call, { title: "Your account", main });
 }
 
-function secondFactorState({ core, session }: Person): string {
-  const factors = listFactors(core, session.userId);
-  return factors.length === 0
+function passwordSection(call: Person, error: FormError | undefined) {
+  const title = "Password";
+  if (!hasPassword(call)) return section({ title, intro: "None: you sign in by single sign-on.", body: "" });
+  return section({
+    title,
+    intro: "Changing it signs you out everywhere but here.",
+    framed: true,
+    body: PASSWORD.draw(call, { action: "/account/password", error, submit: "Change password" }),
+  });
+}
+
+function secondFactorState(call: Person): string {
+  const factors = listFactors(call.core, call.session.userId);
+  if (factors.length > 0) return factors.map(({ name }) => name).join(", ");
+  return hasPassword(call)
     ? "None: your password alone opens the account."
-    : factors.map(({ name }) => name).join(", ");
+    : "None here: your single sign-on asks for what it demands.";
 }
 
 function sessionTable(call: Person, now: number) {

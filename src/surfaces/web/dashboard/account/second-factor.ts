@@ -85,7 +85,9 @@ function factorsPage(call: Person, error?: FormError): Html {
   const left = recoveryCodesLeft(core, session.userId);
   const main = html`${pageHead({
     title: "Second factor",
-    intro: "Asked for after your password.",
+    intro: hasPassword(call)
+      ? "Asked for after your password."
+      : "Asked for after a password. You have none: your single sign-on asks for what it demands.",
     crumbs: [{ label: CRUMB.label, href: href(CRUMB.path) }, { label: "Second factor" }],
     actions: buttonLink("Add an authenticator app", href(`${PATH}/app`), { look: "primary" }),
   })}
