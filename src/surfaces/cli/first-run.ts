@@ -9,20 +9,20 @@ interface SetUp {
   readonly localSetupUrl?: string;
 }
 
+/** A listener on all addresses of the machine: no address to open. */
+const EVERY_ADDRESS = /^http:\/\/(?:0\.0\.0\.0|\[::\])(?::|$)/;
+
 /** The addresses of a set-up link; undefined when this start made no link. */
 export function setUpUrls(first: FirstRun, config: Config): SetUp | undefined {
   if (first.did !== "link") return undefined;
   const publicUrl = baseUrlOf(config);
   const setupUrl = publicUrl + first.link.path;
   const local = baseUrlOf({ ...config, baseUrl: null });
+  if (config.baseUrl === null || new URL(publicUrl).origin === local) return { setupUrl };
   // With https the session cookie is for https only: a sign-in at the listener itself would not last.
-  if (config.baseUrl === null || publicUrl.startsWith("https:") || new URL(publicUrl).origin === local)
-    return { setupUrl };
+  if (publicUrl.startsWith("https:") || EVERY_ADDRESS.test(local)) return { setupUrl };
   return { setupUrl, localSetupUrl: local + new URL(publicUrl).pathname.replace(/\/$/, "") + first.link.path };
 }
-
-/** A listener on all addresses of the machine: no address to open. */
-const EVERY_ADDRESS = /^http:\/\/(?:0\.0\.0\.0|\[::\])(?::|$)/;
 
 /** What a person reads at the start. */
 export function startLines(url: string, first: FirstRun, setUp: SetUp | undefined): string {
