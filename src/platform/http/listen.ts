@@ -4,6 +4,7 @@ import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { NodeRequest, type NodeResponse, sendNodeResponse } from "srvx/node";
 import type { Log } from "../../kit/log.ts";
+import { SMALL_BODY_BYTES } from "./admission.ts";
 import { badRequest, faultBody } from "./faults.ts";
 import { PacedRequest } from "./paced.ts";
 import { SERVED_VERSIONS } from "./version.ts";
@@ -19,6 +20,8 @@ const KEEP_ALIVE_MS = 125_000;
 /** A socket on which nothing moves for so long during a request, in either direction, is given up, unless it is we who take long. */
 const STALLED_MS = 30_000;
 const SWEEP_MS = 5_000;
+/** Within that time a client has to take so much of a reply that holds memory: 8 KiB a second, as it has to bring of a body. */
+const LEAST_TAKEN_BYTES = 240 * 1024;
 /** How long requests in flight may take once the server is told to stop. */
 const DRAIN_MS = 8_000;
 
@@ -103,22 +106,26 @@ function inviteBody(request: PacedRequest, reply: ServerResponse<PacedRequest>):
   };
 }
 
+/** Where Node says what the kernel took of a write; `bytesWritten` counts one only when all of it is taken. */
+type HandledSocket = Socket & { readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } };
+
 /**
  * Gives up clients that do not read their replies: to Node such a socket is merely idle, and idle ones may stay for long.
  * @returns a function that stops looking
  */
 function sweepDeaf(server: Server): () => void {
-  const waiting = new Map<Socket, { written: number; sweeps: number }>();
-  server.on("connection", (socket) => {
-    waiting.set(socket, { written: 0, sweeps: 0 });
+  const waiting = new Map<HandledSocket, { taken: number; sweeps: number }>();
+  server.on("connection", (socket: HandledSocket) => {
+    waiting.set(socket, { taken: 0, sweeps: 0 });
     socket.once("close", () => waiting.delete(socket));
   });
   const timer = setInterval(() => {
     for (const [socket, seen] of waiting) {
-      const written = socket.bytesWritten - socket.writableLength;
-      seen.sweeps = socket.writableLength > 0 && written === seen.written ? seen.sweeps + 1 : 0;
-      seen.written = written;
-      if (seen.sweeps * SWEEP_MS >= STALLED_MS) socket.destroy();
+      const { writableLength: unsent, _handle: handle } = socket;
+      const taken = handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+      const least = unsent > SMALL_BODY_BYTES ? LEAST_TAKEN_BYTES : 1;
+      if (unsent === 0 || taken - seen.taken >= least) waiting.set(socket, { taken, sweeps: 0 });
+      else if (++seen.sweeps * SWEEP_MS >= STALLED_MS) socket.destroy();
     }
   }, SWEEP_MS);
   timer.unref();

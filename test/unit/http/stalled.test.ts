@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { silentLog } from "../../../src/kit/log.ts";
 import { listen } from "../../../src/platform/http/listen.ts";
 
@@ -33,4 +33,30 @@ it("gives up a client that does not go on with its body", async () => {
   server.emit("timeout");
   await once(client.resume(), "close");
   expect([server.destroyed, client.bytesRead]).toEqual([true, 0]);
+});
+
+const MIB = 1024 * 1024;
+
+/** A client that takes so many bytes of a very large reply every five seconds, for a minute at most. @returns whether it was given up */
+async function readSlowly(bytes: number): Promise<boolean> {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { server, client, answer } = await begin("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  client.pause();
+  answer("x".repeat(64 * MIB));
+  for (let read = 0, seconds = 5; seconds <= 60 && !server.destroyed; seconds += 5) {
+    while (read < (bytes * seconds) / 5) {
+      const piece = client.read() as Buffer | null;
+      if (piece) read += piece.length;
+      else await once(client, "readable");
+    }
+    vi.advanceTimersByTime(5_000);
+  }
+  client.destroy();
+  return server.destroyed;
+}
+
+it("gives up a client that takes next to nothing of a large reply, and none that goes on taking it", async () => {
+  expect(await readSlowly(1)).toBe(true);
+  expect(await readSlowly(2 * MIB)).toBe(false);
 });
