@@ -76,11 +76,20 @@ describe("requests on a raw socket", () => {
     ["a Host with a port that there is not", "GET /api/health HTTP/1.1\r\nHost: a:65536\r\n\r\n"],
     ["a Host that is no IPv4 address", "GET /login HTTP/1.1\r\nHost: 192.0.2.256\r\n\r\n"],
     ["a Host that is no IPv6 address", "GET /nothing HTTP/1.1\r\nHost: [::g]\r\n\r\n"],
+    ["a Host with a user name", "GET /api/health HTTP/1.1\r\nHost: a@b\r\n\r\n"],
+    ["a Host that goes on as a path", "GET /api/health HTTP/1.1\r\nHost: a/b\r\n\r\n"],
+    ["a Host that goes on as a query", "GET /login HTTP/1.1\r\nHost: a?b\r\n\r\n"],
+    ["a Host with a backslash", "GET /nothing HTTP/1.1\r\nHost: a\\b\r\n\r\n"],
+    ["a Host with a tab", "GET /api/health HTTP/1.1\r\nHost: a\tb\r\n\r\n"],
     ["no Host", "GET /api/health HTTP/1.1\r\n\r\n"],
     ["an unknown method", "SMUGGLE /api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["an unknown version", "GET /api/health HTTP/3.7\r\nHost: a\r\n\r\n"],
     ["the HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a TLS hello", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003"],
+    [
+      "chunked in HTTP/1.0",
+      "POST /api/connect/exchange HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n",
+    ],
     [
       "a bad chunk size",
       "POST /api/connect/exchange HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
@@ -100,6 +109,13 @@ describe("requests on a raw socket", () => {
     else expect((await socket.send(HEALTH).reply())?.status).toBe(200);
     expect(socket.rest).toBe("");
     socket.close();
+  });
+
+  it("keeps a connection whose first request offers HTTP/2, as Java's client does", async () => {
+    const offer = "GET /api/health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n";
+    const socket = new RawSocket(port).send(offer);
+    expect((await socket.reply())?.status).toBe(200);
+    expect((await socket.send(HEALTH).reply())?.status).toBe(200);
   });
 
   it.each(["gzip, chunked", "chunked, chunked", "identity, chunked", ", chunked"])(
@@ -252,7 +268,10 @@ describe("requests on a raw socket", () => {
     ["/api/health/%2e%2e/license", [400, 401, 404]],
     ["/api/health/..%2flicense", [400, 401, 404]],
     ["/api/health/..%5clicense", [400, 401, 404]],
-    ["/api/health\\..\\license", [400, 401, 404]],
+    ["/api/health\\..\\license", [400]],
+    ["/.\\api/health", [400]],
+    ["http://evil.example\\api/health", [400]],
+    ["/api/health?path=a\\b", [200]],
     ["/api/connect/../license", [400, 401, 404]],
     ["/api/license/", [400, 401, 404]],
     ["/api/license;x=1", [400, 401, 404]],

@@ -138,19 +138,24 @@ function answer(app: Application, request: PacedRequest, reply: ServerResponse<P
     refusePlainly(reply, 400, "The request names no host.");
     return;
   }
-  // A host that no URL can have is refused, too (same section): the code that reads the request's URL would fail.
-  if (request.headers.host && !URL.canParse(`http://${request.headers.host}`)) {
+  // A host that is none is refused, too (same section): the code that reads the request's URL would fail, or take a part of it for the path.
+  if (request.headers.host && !isHost(request.headers.host)) {
     refusePlainly(reply, 400, "The request's host cannot be read.");
     return;
   }
-  // Node's parser looks at the last coding alone, and what another had packed would be taken for the body (RFC 9112 section 6.1).
   const coding = request.headers["transfer-encoding"];
+  // Whoever passed it on as HTTP/1.0 knows no codings, and saw another end of it (RFC 9112 section 6.1).
+  if (coding !== undefined && request.httpVersion === "1.0") {
+    refusePlainly(reply, 400, "HTTP/1.0 has no transfer codings.");
+    return;
+  }
+  // Node's parser looks at the last coding alone, and what another had packed would be taken for the body (same section).
   if (coding !== undefined && !/^chunked$/i.test(coding)) {
     refusePlainly(reply, 501, "The only transfer coding accepted here is chunked, once.");
     return;
   }
   const target = request.url ?? "/";
-  if (!target.startsWith("/") && target !== "*" && !isAbsoluteForm(target)) {
+  if (!isTarget(target)) {
     refusePlainly(reply, 400, "The request's target cannot be read.");
     return;
   }
@@ -185,7 +190,13 @@ function send(reply: ServerResponse<PacedRequest>, response: Response): Promise<
 
 const isFast = (response: Response): response is NodeResponse => "_toNodeResponse" in response;
 
-function isAbsoluteForm(target: string): boolean {
+/** @param text what `Host` says: a host, and perhaps a port (RFC 9110 section 7.2) */
+const isHost = (text: string): boolean => !/[/?#@\\\s]/.test(text) && URL.canParse(`http://${text}`);
+
+/** Whether a target can be read (RFC 9112 section 3.2). `URL` takes a backslash for a slash: rules of a proxy for paths would not see it. */
+function isTarget(target: string): boolean {
+  if (/^[^?]*\\/.test(target)) return false;
+  if (target.startsWith("/") || target === "*") return true;
   if (!URL.canParse(target)) return false;
   const { protocol, host } = new URL(target);
   return (protocol === "http:" || protocol === "https:") && host !== "";
