@@ -107,6 +107,18 @@ it("shows a hundred of very many at a time, in the same order from page to page"
   expect(await names()).toEqual(pages[0]);
   await go("/repositories?q=r00");
   expect([(await names()).length, await page.locator("#results").getAttribute("data-count")]).toEqual([10, "10"]);
+
+  // So many streams are pages, too.
+  await go(`/telemetry/streams?device=${device.deviceId}`);
+  const streams = [await names()];
+  for (const shown of ["101 to 200 of 230 streams", "201 to 230 of 230 streams"]) {
+    await page.getByRole("link", { name: "Next" }).click();
+    await page.getByText(shown).waitFor();
+    streams.push(await names());
+  }
+  expect(streams.map(({ length }) => length)).toEqual([100, 100, 30]);
+  expect(new Set(streams.flat()).size).toBe(230);
+  expect(await page.getByRole("link", { name: "Next" }).count()).toBe(0);
 });
 
 it("shows all of one repository, each part leading on", async () => {

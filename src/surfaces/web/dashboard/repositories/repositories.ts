@@ -10,7 +10,7 @@ import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoLink, repoValue } from "../shared/links.ts";
-import { listPage, type Pages, PREVIOUS_NEXT } from "../shared/list.ts";
+import { listPage, pagesFrom } from "../shared/list.ts";
 import { readParams, rowNumber, words } from "../shared/params.ts";
 import { sorter, sortParams } from "../shared/sort.ts";
 import { costCell } from "../spend/labels.ts";
@@ -52,22 +52,9 @@ async function repositoriesPage(call: Member): Promise<Html> {
     ],
     count: found.length,
     table: repositoryTable(call, ordered(found, by, ascending).slice(from, from + PAGE_SIZE), sort),
-    pages: pagesAround(from, found.length),
+    // The order follows from the figures, so a page is named by its position.
+    pages: pagesFrom(from, found.length, PAGE_SIZE, plural(found.length, "repository", "repositories")),
   });
-}
-
-/** The order follows from the figures, so a page is named by its position. */
-function pagesAround(from: number, all: number): Pages {
-  const [before, next] = [from - PAGE_SIZE, from + PAGE_SIZE];
-  return {
-    labels: PREVIOUS_NEXT,
-    first: from > 0,
-    newer: { from: before > 0 ? before : undefined },
-    older: { from: next < all ? next : undefined },
-    intro:
-      all > PAGE_SIZE &&
-      `${number(from + 1)} to ${number(Math.min(next, all))} of ${plural(all, "repository", "repositories")}`,
-  };
 }
 
 function ordered(all: readonly RepoFacts[], by: OrderBy, ascending: boolean): RepoFacts[] {

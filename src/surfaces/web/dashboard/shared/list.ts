@@ -2,6 +2,7 @@ import { attributes, type Content, type Html, html } from "../../../../kit/html.
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { chips, type Filter, filters, filterText, type Pager, pager, type Table, table } from "../../ui/list.ts";
 import { pageHead } from "../../ui/parts.ts";
+import { number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { link, type Query, setOf } from "./links.ts";
 import { short } from "./text.ts";
@@ -52,6 +53,18 @@ export const pagesAfter = (after: string, next: string | undefined): Pages => ({
   first: after !== "",
   older: { after: next },
 });
+
+/** For lists of which a page is named by its position. @param from the rows before it @param all how many rows there are @param counted that in words */
+export function pagesFrom(from: number, all: number, size: number, counted: string): Pages {
+  const [before, next] = [from - size, from + size];
+  return {
+    labels: PREVIOUS_NEXT,
+    first: from > 0,
+    newer: { from: before > 0 ? before : undefined },
+    older: { from: next < all ? next : undefined },
+    intro: all > size && `${number(from + 1)} to ${number(Math.min(next, all))} of ${counted}`,
+  };
+}
 
 /** A list where it stands among other parts of a page. */
 export function list<Row>(call: Pick<PageCall, "href">, shown: List<Row>): Html {

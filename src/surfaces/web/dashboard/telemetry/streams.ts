@@ -7,8 +7,8 @@ import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, link, repoShort, repoValue, setOf } from "../shared/links.ts";
-import { list } from "../shared/list.ts";
-import { readParams } from "../shared/params.ts";
+import { list, pagesFrom } from "../shared/list.ts";
+import { readParams, rowNumber } from "../shared/params.ts";
 import { seesOwn } from "../shared/sight.ts";
 import { filterOf, PARAMS, type StreamParams, streamFilters } from "./filter.ts";
 
@@ -18,6 +18,8 @@ export const GAP_SAYS =
   "A gap is a run of numbers that never arrived. Something was lost or held back: a queue that was dropped, a crash, or entries that somebody took out. A later batch that brings them closes the gap.";
 export const ROLLBACK_SAYS =
   "A rollback is a number that came again with other content. The count began anew (a reinstallation, a restored backup, two machines with one token) or the past was rewritten. What came first stays in place; what came later is kept apart as evidence.";
+
+const PAGE = 100;
 
 /** What streams are, and what can be wrong in them. */
 export const STREAMS_HELP = html`<p>A stream is what one device sent of one repository. Its entries are numbered one by one, so that what is missing or was sent twice shows.</p><p>${GAP_SAYS}</p><p>${ROLLBACK_SAYS}</p>`;
@@ -109,8 +111,11 @@ function streamsSeen(call: Member, { deviceId, deviceIds, repoKey }: ReturnType<
 
 function streamsPage(call: Member): Html {
   const params = readParams(PARAMS, call.query);
+  // Streams have no days: here the name is that of a row.
+  const { from: place = 0 } = readParams({ from: rowNumber }, call.query);
   const { device, repo } = params;
   const streams = streamsSeen(call, filterOf(call, params));
+  const from = place < streams.length ? place : 0;
   const none =
     device || repo
       ? empty({ title: "No streams here", intro: "No stream matches these filters." })
@@ -125,7 +130,8 @@ function streamsPage(call: Member): Html {
     label: "Filter streams",
     filters: streamFilters(call, params),
     count: streams.length,
-    body: html`${streamTable(call, streams, "team", none)}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}`,
+    body: html`${streamTable(call, streams.slice(from, from + PAGE), "team", none)}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}`,
+    pages: pagesFrom(from, streams.length, PAGE, plural(streams.length, "stream")),
   });
   const main = html`${telemetryHead(call, "streams", params, { help: STREAMS_HELP })}
 ${streamList}`;
