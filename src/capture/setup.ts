@@ -108,7 +108,12 @@ export function hookStates(here: Here): ({ readonly agent: string; readonly name
     try {
       const state = installer.state(settingsOf(here), hook);
       if (state.state !== "installed" || idle === undefined) return { agent, name, ...state };
-      return { agent, name, state: "outdated", message: `${name} calls ${idle}: connect again to renew it.` };
+      return {
+        agent,
+        name,
+        state: "outdated",
+        message: `${name} calls ${idle}: "reckon agent connect" alone renews it.`,
+      };
     } catch (error) {
       return { agent, name, state: "disabled", message: String((error as Error).message) };
     }
