@@ -181,7 +181,8 @@ describe("reckon dev", () => {
       for await (const part of child.stderr.setEncoding("utf8")) text += part;
       return text;
     };
-    expect(await fail("--start", "soon")).toContain("It must be an instant such as");
+    for (const start of ["soon", "2026-02-30", "2026-11-21T08:00:00"])
+      expect(await fail("--port", "0", "--start", start)).toContain("It must be a date such as");
     expect(await fail("--port", "0", "--start", "1970-01-01")).toContain("from 2000 to 9998");
     expect(await fail("--port", new URL(t.baseUrl).port)).toContain("--port");
   });

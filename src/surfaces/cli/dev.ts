@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { readConfig } from "../../config.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
@@ -14,6 +14,7 @@ import type { Local } from "../dev/dev.ts";
 import type { Cli } from "./context.ts";
 import { listenOrExplain, untilStopped } from "./serve.ts";
 import { tryIt } from "./try-it.ts";
+import { instant } from "./values.ts";
 
 interface DevOptions {
   readonly data?: string;
@@ -111,11 +112,7 @@ function requireWritable(path: string): void {
 }
 
 /** @returns milliseconds since the epoch */
-function startAt(text: string): number {
-  const at = text === "now" ? systemClock.now() : Date.parse(text);
-  if (!Number.isNaN(at)) return at;
-  throw new InvalidArgumentError("It must be an instant such as 2026-11-21T08:00:00Z, or now.");
-}
+const startAt = (text: string): number => (text === "now" ? systemClock.now() : instant(text));
 
 async function run(cli: Cli, options: DevOptions, directory: string, startAt: number | undefined): Promise<void> {
   const port = options.port ?? cli.env.RECKON_PORT;
