@@ -115,9 +115,8 @@ function requireWritable(path: string): void {
 const startAt = (text: string): number => (text === "now" ? systemClock.now() : instant(text));
 
 async function run(cli: Cli, options: DevOptions, directory: string, startAt: number | undefined): Promise<void> {
-  const port = options.port ?? cli.env.RECKON_PORT;
-  const flags = { data: directory, host: "127.0.0.1", log: cli.env.RECKON_LOG ?? "warn", ...(port ? { port } : {}) };
-  const config = readConfig(flags, limitsOnly(cli.env));
+  const flags = { data: directory, host: "127.0.0.1", ...(options.port ? { port: options.port } : {}) };
+  const config = readConfig(flags, { ...meant(cli.env), RECKON_LOG: cli.env.RECKON_LOG || "warn" });
   const log = processLog(config.log, systemClock.now);
   const [{ openLocal, programIdentity }, { CONTRACT, createInstance }, { listen }] = await Promise.all([
     import("../dev/dev.ts"),
@@ -189,8 +188,8 @@ function announce(facts: ReturnType<typeof describe>, options: DevOptions): void
 }
 
 /** Only what a test wants to set is read from the environment: the rest must not leak in from a real installation. */
-function limitsOnly(env: Cli["env"]): Cli["env"] {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => /^RECKON_(?:LIMIT|MAX)_/.test(name)));
+function meant(env: Cli["env"]): Cli["env"] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => /^RECKON_(?:PORT$|LIMIT_|MAX_)/.test(name)));
 }
 
 /** While a seed is made, the clock leaps through weeks: warnings about it mean nothing. */
