@@ -16,6 +16,7 @@ import { chanceOf } from "./schedule.ts";
 import { forgetCopies } from "./send-telemetry.ts";
 import {
   type Capture,
+  CHOSEN_AGENTS,
   type Credentials,
   FORGOTTEN,
   readCredentials,
@@ -30,7 +31,7 @@ export const CONSENT_VERSION = "agent-2";
 
 const MAX_NAME_CHARS = 200;
 /** Settings that limit what may be read. They outlive a binding. Pauses that were pruned are known by FORGOTTEN alone. */
-const READ_LIMITS = [SINCE, "agents", FORGOTTEN];
+const READ_LIMITS = [SINCE, CHOSEN_AGENTS, FORGOTTEN];
 
 export interface Binding {
   readonly url: string;

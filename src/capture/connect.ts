@@ -22,7 +22,17 @@ import {
   startTimer,
   stopTimer,
 } from "./setup.ts";
-import { type Capture, type CaptureParts, type Credentials, readCredentials, SINCE, writeSetting } from "./state.ts";
+import {
+  type Capture,
+  type CaptureParts,
+  CHOSEN_AGENTS,
+  type Credentials,
+  chosenAgents,
+  openCapture,
+  readCredentials,
+  SINCE,
+  writeSetting,
+} from "./state.ts";
 import { readStatus } from "./status.ts";
 
 /** How far back is read by default. */
@@ -64,11 +74,12 @@ export interface ConnectPlan {
  * @throws Problem for an address that is none
  */
 export function planConnect(
-  { machine, clock }: Pick<CaptureParts, "machine" | "clock">,
+  parts: CaptureParts,
   url: string | undefined,
   code: string | undefined,
   options: ConnectOptions,
 ): ConnectPlan | undefined {
+  const { machine, clock } = parts;
   const here = { machine, places: placesIn(agentHome(machine)) };
   const since = clock.now() - (options.sinceMs ?? DEFAULT_SINCE_MS);
   const known = code === undefined ? readCredentials(here.places) : undefined;
@@ -76,12 +87,22 @@ export function planConnect(
   return {
     url: known?.url ?? readServerUrl(url ?? "", options.insecure),
     code,
-    found: findAgents(here, since, options.agents),
+    found: findAgents(here, since, options.agents ?? (known && chosenHere(parts))),
     timer: options.timer ? planTimerHere(here) : [],
     brain: [...FOLDERS.map((folder) => `${folder}/**.md`), ...FILES],
     since,
     options,
   };
+}
+
+/** The agents that were chosen when the machine was connected; undefined: all. */
+function chosenHere(parts: CaptureParts): readonly string[] | undefined {
+  const capture = openCapture(parts);
+  try {
+    return chosenAgents(capture);
+  } finally {
+    capture.close();
+  }
 }
 
 export interface Connected {
@@ -136,7 +157,7 @@ async function costOf({ url, token, deviceId }: Credentials): Promise<number | n
 function watch(capture: Capture, since: number, agents: readonly string[] | null): void {
   capture.transact(() => {
     writeSetting(capture, SINCE, since);
-    writeSetting(capture, "agents", agents);
+    writeSetting(capture, CHOSEN_AGENTS, agents);
   });
 }
 

@@ -8,7 +8,7 @@ import { ask, movedToOf } from "./client.ts";
 import { endOfFile } from "./git.ts";
 import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
-import { type Capture, type Credentials, isForOneJob, NOT_CONNECTED, readCredentials } from "./state.ts";
+import { type Capture, type Credentials, chosenAgents, isForOneJob, NOT_CONNECTED, readCredentials } from "./state.ts";
 import { COPIED, readStatus } from "./status.ts";
 
 /** One thing that was looked at. */
@@ -26,7 +26,7 @@ export async function examine(capture: Capture): Promise<Check[]> {
   return [
     ...(await serverChecks(credentials.url, credentials.token)),
     tokenCheck(capture, credentials),
-    ...hookStates(capture).map(
+    ...hookStates(capture, chosenAgents(capture)).map(
       ({ name, state, message }): Check =>
         state === "installed" ? ok(`hook: ${name}`, message) : warning(`hook: ${name}`, message),
     ),

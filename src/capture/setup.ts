@@ -99,16 +99,25 @@ export function managedFiles(system: "linux" | "darwin" | "win32", agent?: strin
   );
 }
 
-/** The state of the hook of each agent that is found. */
-export function hookStates(here: Here): ({ readonly agent: string; readonly name: string } & HookState)[] {
+/** The state of the hook of each agent that is found, or of those that are named. */
+export function hookStates(
+  here: Here,
+  only?: readonly string[],
+): ({ readonly agent: string; readonly name: string } & HookState)[] {
   const hook = hookCommand(here.machine, here.places);
   const idle = whyHookIsIdle(here.machine, here.places);
-  return INSTALLERS.filter((installer) => installer.find(settingsOf(here))).map((installer) => {
+  const meant = INSTALLERS.filter(({ agent, find }) => (only?.includes(agent) ?? true) && find(settingsOf(here)));
+  return meant.map((installer) => {
     const { agent, name } = installer;
     try {
       const state = installer.state(settingsOf(here), hook);
       if (state.state !== "installed" || idle === undefined) return { agent, name, ...state };
-      return { agent, name, state: "outdated", message: `${name} calls ${idle}: connect again to renew it.` };
+      return {
+        agent,
+        name,
+        state: "outdated",
+        message: `${name} calls ${idle}: "reckon agent connect" alone renews it.`,
+      };
     } catch (error) {
       return { agent, name, state: "disabled", message: String((error as Error).message) };
     }

@@ -161,6 +161,13 @@ export const SINCE = "since";
 /** A setting: what was read or paused before this instant may have been forgotten; in milliseconds since the epoch. */
 export const FORGOTTEN = "forgotten";
 
+/** A setting: the agents that were chosen when the machine was connected; null: all, also those that are installed later. */
+export const CHOSEN_AGENTS = "agents";
+
+/** The agents whose transcripts are read and whose hooks are looked after; undefined: all. */
+export const chosenAgents = (capture: Capture): readonly string[] | undefined =>
+  readSetting<readonly string[] | null>(capture, CHOSEN_AGENTS) ?? undefined;
+
 /** A setting: when the last pass ended, in milliseconds since the epoch. */
 export const LAST_PASS = "lastPass";
 

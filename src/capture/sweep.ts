@@ -11,7 +11,7 @@ import { readSource } from "./sources/read.ts";
 import { dropHeard, readRings } from "./sources/rings.ts";
 import { orderOf, SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
-import { type Capture, readSetting } from "./state.ts";
+import { type Capture, chosenAgents } from "./state.ts";
 import { isReadable } from "./wrong-clock.ts";
 
 /** Bytes that may wait to be sent. Above this nothing more is read until the server has taken some of it. */
@@ -106,8 +106,7 @@ export class Sweep {
   }
 
   #isMeant(agent: string): boolean {
-    const watched = this.#options.agents ?? readSetting<readonly string[] | null>(this.#capture, "agents");
-    return !watched || watched.includes(agent);
+    return (this.#options.agents ?? chosenAgents(this.#capture))?.includes(agent) ?? true;
   }
 
   /**

@@ -386,6 +386,23 @@ it("disconnecting keeps what it needs to put settings back, also where database 
   expect([dirname(settings), home].filter(existsSync)).toEqual([]);
 });
 
+it("connecting only some agents leaves the settings of the others alone, also when hooks are put in place again", async () => {
+  const a = await startAgent({ connected: false });
+  for (const folder of [".claude", ".codex"]) mkdirSync(join(a.home, folder));
+  const connect = async (code?: string, agents?: string[]) => {
+    const plan = planConnect(a.capture, code && a.server.url, code, { agents });
+    if (!plan) throw new Error("no plan");
+    await connectMachine(a.capture, plan, () => {});
+    const hooks = (await examine(a.capture)).map(({ name }) => name).filter((name) => name.startsWith("hook: "));
+    return [plan.found.map(({ agent }) => agent), hooks, existsSync(join(a.home, ".claude/settings.json"))];
+  };
+  const codex = [["codex"], ["hook: Codex"], false];
+  expect(await connect(await a.server.code(), ["codex"])).toEqual(codex);
+  expect(await connect()).toEqual(codex);
+  const both = [["claude-code", "codex"], ["hook: Claude Code", "hook: Codex"], true];
+  expect(await connect(await a.server.code())).toEqual(both);
+});
+
 it("disconnecting puts back settings in every folder that a variable named when the hooks came there", async () => {
   const a = await startAgent({ connected: false });
   const work = join(a.home, "work");

@@ -132,6 +132,8 @@ describe("teams, codes and devices", () => {
     const cases: [string[], number, RegExp][] = [
       [["team", "show", "Nobody"], 1, /no team .*"Nobody".*reckon team list/],
       [["team", "create", "Acme"], 1, /already/],
+      [["team", "create", "A\u202ecme"], 1, /This name holds U\+202E/],
+      [["api-token", "create", "--team", "Acme", "--name", "A\u202ecme"], 1, /This name holds U\+202E/],
       [["device", "revoke", "dev_x"], 1, /no device/],
       [["team", "create"], 2, /missing required argument/],
       [["team", "move", "Acme"], 2, /say --to ADDRESS, --cancel or --confirm/],

@@ -123,7 +123,13 @@ describe("the address and the token", () => {
 
 describe("what answers", () => {
   it.each([
-    ["an older server", 404, OURS, '{"ok":false,"code":"not_found","error":"No."}', "is older than remote commands"],
+    [
+      "an older server",
+      404,
+      OURS,
+      '{"ok":false,"code":"not_found","error":"No."}',
+      "is its path right? An older server has none",
+    ],
     ["something else", 200, { "content-type": "text/html" }, "<h1>Hello</h1>", "something other than Reckon answers"],
     [
       "a sign-in page of the network's",
@@ -134,7 +140,7 @@ describe("what answers", () => {
     ],
     ["a token that ended", 401, OURS, '{"ok":false,"error":"x"}', "it is unknown there, ran out or was revoked"],
     ["a token that may less", 403, OURS, '{"ok":false,"error":"Only admins."}', "reckon: Only admins."],
-    ["too much at once", 429, { ...OURS, "retry-after": "7" }, '{"ok":false,"error":"Wait."}', "Wait. (in 7 seconds)"],
+    ["too much at once", 429, { ...OURS, "retry-after": "7" }, '{"ok":false,"error":"Wait."}', "Wait. (in 7 s)"],
     ["a server that cannot", 503, OURS, "<html>", "the server answered 503"],
     ["success of another kind", 200, OURS, "{}", "the server answered 200"],
   ])("is explained: %s", async (_, status, headers, body, reason) => {

@@ -173,16 +173,21 @@ describe("reckon dev", () => {
       expect(text).toMatch(new RegExp(`${method} +${path}(?: |$)`, "m"));
   });
 
-  it("says what is wrong with a start instant, and with a port that is taken", async () => {
+  it("says what is wrong with a start instant, an option, a variable, and with a port that is taken", async () => {
     const t = await startProcess(["--empty"]);
-    const fail = async (...args: string[]) => {
-      const child = spawn(process.execPath, [MAIN, "dev", ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    const fail = async (args: string[], more: Record<string, string> = {}) => {
+      const env = { ...process.env, ...more };
+      const child = spawn(process.execPath, [MAIN, "dev", ...args], { env, stdio: ["ignore", "ignore", "pipe"] });
       let text = "";
       for await (const part of child.stderr.setEncoding("utf8")) text += part;
       return text;
     };
-    expect(await fail("--start", "soon")).toContain("It must be an instant such as");
-    expect(await fail("--port", "0", "--start", "1970-01-01")).toContain("from 2000 to 9998");
-    expect(await fail("--port", new URL(t.baseUrl).port)).toContain("--port");
+    for (const start of ["soon", "2026-02-30", "2026-11-21T08:00:00"])
+      expect(await fail(["--port", "0", "--start", start])).toContain("It must be a date such as");
+    expect(await fail(["--port", "0", "--start", "1970-01-01"])).toContain("from 2000 to 9998");
+    expect(await fail(["--port", "x"])).toContain("--port must be a whole number");
+    expect(await fail([], { RECKON_PORT: "x" })).toContain("RECKON_PORT must be a whole number");
+    expect(await fail(["--port", "0"], { RECKON_LOG: "loud" })).toContain("RECKON_LOG must be one of");
+    expect(await fail(["--port", new URL(t.baseUrl).port])).toContain("--port");
   });
 });

@@ -67,11 +67,14 @@ function stateOf(spec: JsonAgent, machine: InstallTarget, hook: HookCommand): Ho
   const settings = text === undefined || text.trim() === "" ? undefined : parseSettings(file, text, spec);
   const found = settings ? findHooks(settings, spec, hook) : [];
   if (!settings || found.length === 0)
-    return { state: "absent", message: `${spec.name} has no hook of Reckon in ${file}: connect again to add it.` };
+    return {
+      state: "absent",
+      message: `${spec.name} has no hook of Reckon in ${file}: "reckon agent connect" alone adds it.`,
+    };
   if (!isComplete(found, spec))
     return {
       state: "outdated",
-      message: `${spec.name} has a hook of another version or place in ${file}: connect again to renew it.`,
+      message: `${spec.name} has a hook of another version or place in ${file}: "reckon agent connect" alone renews it.`,
     };
   const message = spec.disabled(settings, machine, hook);
   if (message !== undefined) return { state: "disabled", message };

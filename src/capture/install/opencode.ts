@@ -13,8 +13,7 @@ const data = AGENT_FOLDERS.opencode;
 /** A plugin that starts the command and forgets it: this agent has no hooks that run commands. */
 export function opencodePlugin(hook: HookCommand): string {
   const commands = EVENTS.map((event) => [event, hook.line("opencode", event)]);
-  return `${MARK}
-import { spawn } from "node:child_process";
+  return `import { spawn } from "node:child_process";
 
 const COMMANDS = new Map(${JSON.stringify(commands, null, 2)});
 
@@ -41,7 +40,7 @@ export const opencodeInstaller = ownFileInstaller({
   file: (machine) => join(folder(machine), "plugin", "reckon.js"),
   folders: (machine) => [folder(machine), data(machine)],
   programs: ["opencode"],
-  content: (_machine, hook) => opencodePlugin(hook),
+  content: (_machine, hook) => `${MARK}\n${opencodePlugin(hook)}`,
   isOurs: (text) => text.startsWith(MARK),
   disabled: () => undefined,
 });

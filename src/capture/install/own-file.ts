@@ -44,9 +44,15 @@ export function ownFileInstaller(spec: OwnFileAgent): Installer {
       const file = spec.file(machine);
       const text = readSettings(file);
       if (text === undefined || !spec.isOurs(text, hook))
-        return { state: "absent", message: `${name} has no hook of Reckon: connect again to write ${file}.` };
+        return {
+          state: "absent",
+          message: `${name} has no hook of Reckon: "reckon agent connect" alone writes ${file}.`,
+        };
       if (text !== spec.content(machine, hook))
-        return { state: "outdated", message: `${file} is of another version or place: connect again to renew it.` };
+        return {
+          state: "outdated",
+          message: `${file} is of another version or place: "reckon agent connect" alone renews it.`,
+        };
       const message = spec.disabled(machine);
       if (message !== undefined) return { state: "disabled", message };
       return { state: "installed", message: `${name} calls the hook of ${file}.` };

@@ -117,10 +117,17 @@ export function timerState(machine: InstallTarget, command: TimerCommand): HookS
   const files = system.files(machine, command).map(([file, content]) => ({ text: readSettings(file), content }));
   const isOn = succeeds(machine, system.query);
   if (files.length === 0 ? !isOn : files.every(({ text }) => text === undefined))
-    return { state: "absent", message: "No timer looks for sessions; hooks report them." };
+    return { state: "absent", message: "No timer looks for sessions." };
   if (files.some(({ text, content }) => text !== content))
-    return { state: "outdated", message: "The timer is of another version or place: connect again with --timer." };
-  if (!isOn) return { state: "disabled", message: "The timer is written, but not on: connect again with --timer." };
+    return {
+      state: "outdated",
+      message: 'The timer is of another version or place: "reckon agent connect --timer" renews it.',
+    };
+  if (!isOn)
+    return {
+      state: "disabled",
+      message: 'The timer is written, but not on: "reckon agent connect --timer" turns it on.',
+    };
   return { state: "installed", message: "A timer looks for sessions every 15 minutes." };
 }
 

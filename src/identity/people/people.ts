@@ -4,8 +4,8 @@
  */
 
 import { type Core, slot } from "../../core.ts";
-import { misleadingSign } from "../../kit/escape-invisible.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
+import { readName } from "../../kit/read-name.ts";
 import { emailKey, hasControls, soughtText } from "../../kit/strings.ts";
 import { type Actor, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type User } from "./rows.ts";
@@ -29,11 +29,7 @@ export function readEmail(typed: string): string {
 /** Reads a person's name. @returns null for none @throws Problem for a name that would change how the text around it reads */
 export function readPersonName(typed: string | null | undefined): string | null {
   const name = typed?.trim() ?? "";
-  if (name === "") return null;
-  if (name.length > 100 || hasControls(name)) fail(invalid, "A name has at most 100 characters on one line.");
-  const sign = misleadingSign(name);
-  if (sign !== undefined) fail(invalid, `This name holds ${sign}, which cannot be seen or changes how the rest reads.`);
-  return name;
+  return name === "" ? null : readName(name, "A person's", 100);
 }
 
 /** Stores a new person; call inside a transaction. @throws Problem when the address is taken */

@@ -87,7 +87,7 @@ export function examineReleases(core: Core): Finding {
 export function examinePrices(core: Core): Finding {
   const check = "prices";
   const { date, overridden, problem } = currentPrices(core);
-  if (problem !== null) return { check, status: "warning", detail: `${problem}; the built-in prices are used instead` };
+  if (problem !== null) return { check, status: "warning", detail: `${problem}; the file is not used` };
   return { check, status: "ok", detail: overridden ? `prices.json of ${date}` : `the built-in ones, of ${date}` };
 }
 

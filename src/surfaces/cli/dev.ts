@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { readConfig } from "../../config.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
@@ -14,6 +14,7 @@ import type { Local } from "../dev/dev.ts";
 import type { Cli } from "./context.ts";
 import { listenOrExplain, untilStopped } from "./serve.ts";
 import { tryIt } from "./try-it.ts";
+import { instant } from "./values.ts";
 
 interface DevOptions {
   readonly data?: string;
@@ -111,16 +112,11 @@ function requireWritable(path: string): void {
 }
 
 /** @returns milliseconds since the epoch */
-function startAt(text: string): number {
-  const at = text === "now" ? systemClock.now() : Date.parse(text);
-  if (!Number.isNaN(at)) return at;
-  throw new InvalidArgumentError("It must be an instant such as 2026-11-21T08:00:00Z, or now.");
-}
+const startAt = (text: string): number => (text === "now" ? systemClock.now() : instant(text));
 
 async function run(cli: Cli, options: DevOptions, directory: string, startAt: number | undefined): Promise<void> {
-  const port = options.port ?? cli.env.RECKON_PORT;
-  const flags = { data: directory, host: "127.0.0.1", log: cli.env.RECKON_LOG ?? "warn", ...(port ? { port } : {}) };
-  const config = readConfig(flags, limitsOnly(cli.env));
+  const flags = { data: directory, host: "127.0.0.1", ...(options.port ? { port: options.port } : {}) };
+  const config = readConfig(flags, { ...meant(cli.env), RECKON_LOG: cli.env.RECKON_LOG || "warn" });
   const log = processLog(config.log, systemClock.now);
   const [{ openLocal, programIdentity }, { CONTRACT, createInstance }, { listen }] = await Promise.all([
     import("../dev/dev.ts"),
@@ -192,8 +188,8 @@ function announce(facts: ReturnType<typeof describe>, options: DevOptions): void
 }
 
 /** Only what a test wants to set is read from the environment: the rest must not leak in from a real installation. */
-function limitsOnly(env: Cli["env"]): Cli["env"] {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => /^RECKON_(?:LIMIT|MAX)_/.test(name)));
+function meant(env: Cli["env"]): Cli["env"] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => /^RECKON_(?:PORT$|LIMIT_|MAX_)/.test(name)));
 }
 
 /** While a seed is made, the clock leaps through weeks: warnings about it mean nothing. */

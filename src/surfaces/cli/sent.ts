@@ -168,12 +168,12 @@ async function request({ url, token }: Server, body: string, signal: AbortSignal
   if (status === 404 || status === 405)
     fail(
       unavailable,
-      `the server at ${url} is older than remote commands: bring it up to date, or run this on its own machine`,
+      `there are no remote commands at ${url}: is its path right? An older server has none: bring it up to date, or run this on its own machine`,
     );
   const reason = await reasonIn(response);
   if (status === 401)
     fail(forbidden, `the server does not take the token: it is unknown there, ran out or was revoked`);
-  if (status === 429) fail(unavailable, `${reason} (in ${headers.get("retry-after") ?? "some"} seconds)`);
+  if (status === 429) fail(unavailable, `${reason} (in ${headers.get("retry-after") ?? "some"} s)`);
   return fail(unavailable, reason);
 }
 
