@@ -21,7 +21,7 @@ function configurationTable(): string {
   return [
     "# Configuration",
     "",
-    "Flags come before the environment, the environment before defaults. `NAME_FILE` names a file that holds the value of `NAME`. Quotas (`RECKON_LIMIT_…`) are `COUNT/SECONDS`, or `off`; a daily quota is a number. Other variables that begin with `RECKON_` are named in the log (`settings_unknown`).",
+    "Flags come before the environment, the environment before defaults. `NAME_FILE` names a file that holds the value of `NAME`. Quotas (`RECKON_LIMIT_…`) are `COUNT/SECONDS`, or `off`; a daily quota is a number. Other variables that begin with `RECKON_`, which nothing reads, are named in the log (`settings_unknown`).",
     "",
     "| Variable | Default | Meaning |",
     "|---|---|---|",

@@ -27,11 +27,7 @@ const total = (name: string, help: string, of: (typeof FIGURES)[number]) =>
 
 export const logMetrics: readonly Metric[] = [
   total("reckon_deliveries_total", "Deliveries that changed anything, by kind.", "deliveries"),
-  total(
-    "reckon_delivered_items_total",
-    "What they brought, by kind: entries, brain files, sessions and labels.",
-    "items",
-  ),
+  total("reckon_delivered_items_total", "What they brought, by kind: entries, files of brains, and sessions.", "items"),
   total("reckon_gaps_total", "Deliveries that skipped numbers or versions: something did not arrive.", "gaps"),
   total("reckon_rollbacks_total", "Deliveries that brought something again with other content.", "rollbacks"),
 ];

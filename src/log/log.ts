@@ -16,7 +16,7 @@ import { itemDigests } from "./items.ts";
 import { GENESIS, isChained, leafText, leafTextOf } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
-/** What a delivery adds to the log; `items` are the entries, files or sessions newly stored. */
+/** What a delivery adds to the log; `items` are entries newly stored, files of the version, or sessions. */
 export interface Delivery
   extends Pick<
     DeliveryRow,

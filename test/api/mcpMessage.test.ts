@@ -165,6 +165,8 @@ describe("an invalid message", () => {
       const { status, body } = await t.post("/mcp", { token: device.token, json, headers });
       expect([status, body.jsonrpc]).toEqual([406, "2.0"]);
     }
+    // As curl asks for whatever there is.
+    expect((await t.post("/mcp", { token: device.token, json, headers: { accept: "*/*" } })).status).toBe(200);
     const text = await t.post("/mcp", {
       token: device.token,
       body: JSON.stringify(json),

@@ -101,6 +101,12 @@ it("demands one target and a reason", async () => {
   // A mistyped name must not read as if something were gone.
   const planned = await command(["erase", "--repo", "shpo", "--reason", "x", "--dry-run", "--data", data]);
   expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining("Nothing was recorded of it.")]);
+  // Of a person the account goes, too.
+  const person = ["user", "create", "ada@example.com", "--password-stdin", "--data", data];
+  await command(person, { input: "correct horse battery" });
+  const account = await command(["erase", "--person", "ada@example.com", "--reason", "x", "--dry-run", "--data", data]);
+  expect(account.stdout).toContain("With the account: name, sign-ins, tokens");
+  expect(account.stdout).not.toContain("Nothing was recorded");
   const mistyped = await command(["erase", "--repo", "shpo", "--reason", "x", "--yes", "--data", data]);
   expect(mistyped).toMatchObject({
     code: 0,

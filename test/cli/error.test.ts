@@ -74,6 +74,8 @@ it("takes errors on, resolves and discusses them from the command line, beside a
     [["link", fingerprint, "javascript:alert(1)"], 1, "begins with https://"],
     [["snooze", fingerprint, "--until", "2020-01-01"], 1, "to come"],
     [["list", "--state", "lost"], 2, "must be one of"],
+    // It was taken for 200, and said to raise it.
+    [["list", "--limit", "201"], 2, "from 1 to 200"],
   ] as const) {
     const done = await run(...args);
     expect([args.join(" "), done.code, done.stdout]).toEqual([args.join(" "), code, ""]);

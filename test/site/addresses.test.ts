@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { apiReference } from "../../src/surfaces/web/site/api-model.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { publisher } from "../support/packs.ts";
 import { fillSite } from "../support/site.ts";
@@ -93,6 +94,23 @@ it("gives a command that every shell takes as it stands", async () => {
     const page = (await (await ask(t, "/download", accept)).text()).replaceAll("&#39;", "'");
     expect(page).toContain("curl 'http://127.0.0.1:4870/api/download/latest?platform=win32'");
   }
+});
+
+it("says of each operation which credentials do, and gives a command with one of them and an address that curl takes", async () => {
+  const t = await startInstance();
+  const pages = new Map<string, string>();
+  for (const { id } of apiReference(t.instance.core).operations)
+    pages.set(id, await (await ask(t, `/docs/api/${id}`, "text/markdown")).text());
+  for (const [id, page] of pages) {
+    const command = /```sh\n([^]*?)\n```/.exec(page)?.[1] ?? "";
+    expect([id, command.split(" --data")[0]]).toEqual([id, expect.not.stringMatching(/undefined|[{}]/)]);
+  }
+  expect(pages.get("getSpend")).toContain("Needs a device token or an API token.");
+  expect(pages.get("mcpMessage")).toContain("Needs a device token or a personal read token.");
+  expect(pages.get("gitAiNotesRead")).toContain('--header "Authorization: Bearer $DEVICE_TOKEN"');
+  expect(pages.get("readSession")).toContain("/api/sessions/ID");
+  expect(pages.get("ledgerKey")).toContain("`text/plain`.\n\nA C2SP verifier key.");
+  expect(pages.get("ledgerKey")).toContain("```\nreckon.example/ledger/");
 });
 
 it("lists the best trusted packs for agents that read llms.txt alone", async () => {

@@ -248,7 +248,7 @@ export function openApiDocument({ endpoints: all, tags }: Described, baseUrl: st
         "Two replies belong to no operation, both a `CanonicalError`: a method that a path does not answer gets " +
         `${methodNotAllowed.status} (\`${methodNotAllowed.code}\`) with the header \`Allow\`, and a path that does not exist ` +
         `${noSuchPath.status} (\`${noSuchPath.code}\`). HEAD is answered as GET, without the body.\n\n` +
-        "Text is Unicode: an escape that is half of a surrogate pair is refused (RFC 7493 section 2.1).",
+        "Text is Unicode: an escape that is half of a surrogate pair is refused (RFC 7493 section 2.1), but in free-form JSON, which is kept as sent.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: baseUrl }],

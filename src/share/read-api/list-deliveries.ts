@@ -17,7 +17,7 @@ const Item = v.object({
   kind: v.picklist(KINDS),
   repoKey: RepoKey,
   receivedAt: Instant,
-  items: v.pipe(Count, v.description("Entries, files or sessions newly stored.")),
+  items: v.pipe(Count, v.description("Entries newly stored, files of the version, or sessions.")),
   redacted: v.pipe(Count, v.description("Of them, those in which the server found a secret.")),
   flagged: v.nullable(v.picklist(FLAGS)),
   captureMode: v.pipe(

@@ -100,12 +100,15 @@ export function erasureProgress(planned: Counts, steps: Steps): (went: Counts) =
 
 const countLines = (counts: Counts) => Object.entries(counts).map(([name, count]) => [name, count] as const);
 
-const planText = ({ target, counts, devices, copies }: ErasurePlan) =>
-  [
+function planText({ target, counts, devices, copies }: ErasurePlan): string {
+  const isPerson = target.startsWith("person ");
+  const isNothing = !isPerson && devices.length === 0 && Object.values(counts).every((count) => count === 0);
+  return [
     `Would erase: ${target}`,
     facts(countLines(counts)),
-    ...(devices.length === 0 && Object.values(counts).every((count) => count === 0)
-      ? ["Nothing was recorded of it."]
+    ...(isNothing ? ["Nothing was recorded of it."] : []),
+    ...(isPerson
+      ? ["With the account: name, sign-ins, tokens, links, memberships, what was asked by read tokens."]
       : []),
     ...(devices.length === 0
       ? []
@@ -113,6 +116,7 @@ const planText = ({ target, counts, devices, copies }: ErasurePlan) =>
     "Copies that stay:",
     ...copies.map((copy) => `  ${copy}`),
   ].join("\n");
+}
 
 const doneText = (id: string, counts: Counts) =>
   Object.keys(counts).length === 0

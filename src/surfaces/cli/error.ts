@@ -21,9 +21,10 @@ import { fail, notFound } from "../../kit/problem.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
 import { facts, type Output, printableLines } from "./output.ts";
-import { instant, oneOf, wholeNumber } from "./values.ts";
+import { instant, oneOf, upTo } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
+const MAX_LISTED = 200;
 
 interface OfTeam extends CommonOptions {
   readonly team: string;
@@ -78,7 +79,7 @@ function addList(error: Command, cli: Cli): void {
     .addOption(new Option("--owner <email>", "only those of this person: e-mail address or id").conflicts("nobody"))
     .option("--nobody", "only those that nobody has taken on", false)
     .option("--repo <key>", "only those of this repository")
-    .option("--limit <n>", "how many at most, up to 200", wholeNumber, DEFAULT_LISTED)
+    .option("--limit <n>", `how many at most, 1 to ${MAX_LISTED}`, upTo(MAX_LISTED), DEFAULT_LISTED)
     .action((options: Listed) =>
       withCore(cli, options, async (core, output, caller) => {
         const team = teamNamed(core, caller, options.team);

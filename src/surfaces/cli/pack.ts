@@ -24,7 +24,7 @@ import {
   withCore,
 } from "./context.ts";
 import type { Output } from "./output.ts";
-import { several, wholeNumber } from "./values.ts";
+import { several, upTo } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
 const MAX_LISTED = 10_000;
@@ -142,12 +142,11 @@ function addList(pack: Command, cli: Cli): void {
   common(pack.command("list").description("list packs by name, removed ones too"))
     .option("--team <team>", "only this team's: id or exact name")
     .option("--search <text>", "text in the name, the title or the publisher")
-    .option("--limit <n>", "how many at most", wholeNumber, DEFAULT_LISTED)
+    .option("--limit <n>", `how many at most, 1 to ${MAX_LISTED}`, upTo(MAX_LISTED), DEFAULT_LISTED)
     .action((options: CommonOptions & { team?: string; search?: string; limit: number }) =>
       withCore(cli, options, async (core, output, caller) => {
         const teamId = teamIdNamed(core, caller, options.team);
-        const limit = Math.min(Math.max(1, options.limit), MAX_LISTED);
-        const { rows, next } = listAllPacks(core, options.search ?? "", limit, "", teamId);
+        const { rows, next } = listAllPacks(core, options.search ?? "", options.limit, "", teamId);
         await output.list(rows, {
           json: asJson,
           headings: ["NAME", "VERSION", "STATUS", "RANK", "INSTALLS", "PUBLISHER"],

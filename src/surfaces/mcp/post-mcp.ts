@@ -51,7 +51,7 @@ export const mcpMessage = endpoint(
       },
       {
         status: 406,
-        description: "Accept must name application/json and text/event-stream. A JSON-RPC error.",
+        description: "Accept must name application/json and text/event-stream, or be */*. A JSON-RPC error.",
         schema: Refused,
       },
       { status: 415, description: "The body must be application/json. A JSON-RPC error.", schema: Refused },
@@ -81,6 +81,8 @@ export const mcpMessage = endpoint(
       const value = header(name);
       if (value !== null) headers.set(name, value);
     }
+    // What curl sends means both, which the protocol's reader wants by name.
+    if (headers.get("accept") === "*/*") headers.set("accept", "application/json, text/event-stream");
     const request = new Request(`${baseUrlOf(core.config)}/mcp`, { method: "POST", headers });
     const answerMessage = await loadProtocol(core);
     const { status, body: answer } = await answerMessage({ core, reader, ip }, request, body);

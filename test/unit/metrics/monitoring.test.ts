@@ -219,7 +219,7 @@ const TROUBLES: Readonly<Record<string, { readonly at: number; readonly series: 
   ReckonBackupNever: { at: 90, series: { reckon_backup_last_success_timestamp_seconds: "0x3000" } },
   ReckonBackupStale: { at: 2_950, series: { reckon_backup_last_success_timestamp_seconds: "1x3000" } },
   ReckonBackupFailing: { at: 60, series: { reckon_backup_failing: "1x3000" } },
-  ReckonReplicaStale: { at: 90, series: { reckon_replica_check_last_success_timestamp_seconds: "-172800x3000" } },
+  ReckonReplicaStale: { at: 2_950, series: { reckon_replica_check_last_success_timestamp_seconds: "1x3000" } },
   ReckonReplicaFailing: { at: 60, series: { reckon_replica_check_failing: "1x3000" } },
   ReckonLakeStale: { at: 80, series: { reckon_lake_current_timestamp_seconds: "1x3000" } },
   ReckonJobFailing: { at: 30, series: { 'reckon_job_tries{job_name="send"}': "4x3000" } },

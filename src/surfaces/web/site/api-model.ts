@@ -14,9 +14,11 @@ interface Parameter {
 }
 
 export interface Shown {
-  readonly media: string;
+  readonly medias: readonly string[];
+  /** What it is, where it has no members. */
+  readonly says: string;
   readonly members: readonly Member[];
-  /** JSON, indented. */
+  /** JSON, indented; text as it is. */
   readonly example: string | undefined;
 }
 
@@ -45,14 +47,13 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
-  /** Name of the security scheme; undefined when anybody may. */
-  readonly auth: string | undefined;
+  /** Names of the security schemes, of which one does; none when anybody may. */
+  readonly auth: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body:
     | (Shown & {
         readonly required: boolean;
         readonly description: string | undefined;
-        readonly medias: readonly string[];
       })
     | undefined;
   readonly answers: readonly Answer[];
@@ -87,7 +88,8 @@ const KEPT_IN: Readonly<Record<string, string>> = {
   readToken: "$READ_TOKEN",
   apiToken: "$API_TOKEN",
 };
-const indented = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value, null, 2));
+const shownExample = (value: unknown) =>
+  value === "" ? undefined : typeof value === "string" ? value : JSON.stringify(value, null, 2);
 
 /** The reference of this instance's API. */
 export const apiReference: (core: Core) => Reference = slot((core) => {
@@ -144,10 +146,12 @@ class Source {
 
   /** What a body or reply holds, in its first media type. */
   shown(content: Node): Shown | undefined {
-    const [media] = Object.keys(content ?? {});
+    const medias = Object.keys(content ?? {});
+    const [media] = medias;
     if (media === undefined) return undefined;
     const { schema, example } = content[media];
-    return { media, members: this.membersOf(schema), example: indented(example) };
+    const says = this.schemaOf(schema).description ?? "An object without declared members.";
+    return { medias, says, members: this.membersOf(schema), example: shownExample(example) };
   }
 
   /** The error shape that an example has, of those that a schema allows. */
@@ -165,7 +169,7 @@ class Source {
 }
 
 function operationOf(source: Source, path: string, method: string, op: Node): Operation {
-  const auth = Object.keys(op.security[0] ?? {})[0];
+  const auth: string[] = op.security.flatMap(Object.keys);
   const content = source.shown(op.requestBody?.content);
   const query = op.parameters.filter((one: Node) => one.in === "query" && one.example !== undefined);
   return {
@@ -180,10 +184,16 @@ function operationOf(source: Source, path: string, method: string, op: Node): Op
       ...content,
       required: op.requestBody.required,
       description: op.requestBody.description,
-      medias: Object.keys(op.requestBody.content),
     },
     ...repliesOf(source, op),
-    curl: curlOf(method, source.baseUrl + path, auth, query, content?.example),
+    // A brace has a meaning for curl.
+    curl: curlOf(
+      method,
+      source.baseUrl + path.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase()),
+      auth.find((name) => KEPT_IN[name]),
+      query,
+      content?.example,
+    ),
   };
 }
 

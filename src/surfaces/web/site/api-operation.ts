@@ -15,23 +15,23 @@ const NEEDS: Readonly<Record<string, string>> = {
   cliToken: "a CLI access token",
   readToken: "a personal read token",
   apiToken: "an API token",
+  deviceKey: "a device token as `X-API-Key`",
 };
-const needs = (auth: string | undefined) => (auth === undefined ? "no credential" : (NEEDS[auth] ?? auth));
+const needs = (auth: readonly string[]) => auth.map((name) => NEEDS[name] ?? name).join(" or ") || "no credential";
 
 /** Headers that every reply has, or every limited one; told once, in the index. */
 const EVERYWHERE = /^(?:Service-Api-Version|RateLimit-|WWW-Authenticate)/;
 
 /** Members or parameters one below the other: name and type, then what it means. */
 function memberList(members: readonly (Member & { readonly where?: string })[]): Html {
-  if (members.length === 0) return html`<p class="says">An object without declared members.</p>`;
   return html`<dl class="members">${members.map(
     ({ path, required, type, description, where }) =>
       html`<div><dt><code>${path}</code> <span>${type}${where && `, ${where}`}${!required && path !== "…" && html` <em>optional</em>`}</span></dt>${description && html`<dd>${withCode(description)}</dd>`}</div>\n`,
   )}</dl>`;
 }
 
-function shownParts(label: string, { members, example }: Shown): Html {
-  return html`${memberList(members)}${example !== undefined && codeBlock(example, { label, titled: true, tall: true })}`;
+function shownParts(label: string, { says, members, example }: Shown): Html {
+  return html`${members.length === 0 ? html`<p class="says">${withCode(says)}</p>` : memberList(members)}${example !== undefined && codeBlock(example, { label, titled: true, tall: true })}`;
 }
 
 const answerHead = ({ status, description }: Answer) =>
@@ -43,7 +43,7 @@ function operationHtml(call: Visit, one: Operation): Html {
   return html`<nav aria-label="Breadcrumbs" class="crumbs"><ol><li><a href="${call.href("/docs/api")}">API reference</a></li><li><span>${tag}</span></li></ol></nav>
 <h1>${summary}</h1>
 <p class="endpoint"><span class="verb ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
-<p class="says">Needs ${needs(auth)}. Operation <code>${id}</code>.${always && " Rate-limit headers are sent on every reply."}</p>
+<p class="says">Needs ${withCode(needs(auth))}. Operation <code>${id}</code>.${always && " Rate-limit headers are sent on every reply."}</p>
 ${codeBlock(curl, { label: "As a command", titled: true })}
 ${
   parameters.length > 0 &&
@@ -51,11 +51,11 @@ ${
 }
 ${
   body &&
-  html`<section id="body"><h2>Body</h2><p class="says">${body.medias.map((media, i) => html`${i > 0 && " or "}<code>${media}</code>`)}${!body.required && "; may be left out"}. ${body.description === undefined ? "" : html`May be sent with <code>Content-Encoding: gzip</code>.`}</p>${shownParts("Example body", body)}</section>`
+  html`<section id="body"><h2>Body</h2><p class="says">${withCode(mediaNames(body))}${!body.required && "; may be left out"}. ${body.description === undefined ? "" : html`May be sent with <code>Content-Encoding: gzip</code>.`}</p>${shownParts("Example body", body)}</section>`
 }
 <section id="replies"><h2>Replies</h2>${answers.map(
     (answer) =>
-      html`${answerHead(answer)}${answer.content && shownParts(`Example reply, ${answer.status}`, answer.content)}`,
+      html`${answerHead(answer)}${answer.content && html`<p class="says">${withCode(mediaNames(answer.content))}.</p>${shownParts(`Example reply, ${answer.status}`, answer.content)}`}`,
   )}</section>
 <section id="errors"><h2>Errors</h2><dl class="members">${failures.map(
     ({ status, code, description, example, headers }) =>
@@ -69,8 +69,10 @@ function moreThanText(example: string, description: string): Html | false {
   return rest !== '{"error":"…"}' && html`<dd><code>${rest}</code></dd>`;
 }
 
-function memberLines(members: readonly Member[]): string {
-  if (members.length === 0) return "An object without declared members.";
+const mediaNames = ({ medias }: Shown) => medias.map((media) => `\`${media}\``).join(" or ");
+
+function memberLines({ says, members }: Shown): string {
+  if (members.length === 0) return says;
   return markdownTable(
     ["Member", "Type", "Required", "Meaning"],
     members.map(({ path, type, required, description }) => [`\`${path}\``, type, required ? "yes" : "no", description]),
@@ -79,9 +81,9 @@ function memberLines(members: readonly Member[]): string {
 
 function operationMarkdown(one: Operation): string {
   const { method, path, summary, auth, parameters, body, answers, failures, id, curl } = one;
-  const shown = ({ members, example }: Shown) => [
-    memberLines(members),
-    ...(example === undefined ? [] : [fence(example, "json")]),
+  const shown = (it: Shown) => [
+    memberLines(it),
+    ...(it.example === undefined ? [] : [fence(it.example, it.medias[0]?.endsWith("json") ? "json" : "")]),
   ];
   return [
     `# ${summary}`,
@@ -103,18 +105,12 @@ function operationMarkdown(one: Operation): string {
           ),
         ]
       : []),
-    ...(body
-      ? [
-          "## Body",
-          `${body.medias.map((media) => `\`${media}\``).join(" or ")}. ${body.description ?? ""}`.trim(),
-          ...shown(body),
-        ]
-      : []),
+    ...(body ? ["## Body", `${mediaNames(body)}. ${body.description ?? ""}`.trim(), ...shown(body)] : []),
     "## Replies",
     ...answers.flatMap(({ status, description, content, headers }) => [
       `### ${status} ${description}`,
       `Headers: ${headers.map((name) => `\`${name}\``).join(", ")}`,
-      ...(content ? shown(content) : []),
+      ...(content ? [`${mediaNames(content)}.`, ...shown(content)] : []),
     ]),
     "## Errors",
     markdownTable(

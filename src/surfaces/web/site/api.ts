@@ -26,6 +26,7 @@ const SCHEME_TITLES: Readonly<Record<string, string>> = {
   cliToken: "CLI token",
   readToken: "Read token",
   apiToken: "API token",
+  deviceKey: "API key",
 };
 /** What people call a credential of the document. */
 const schemeTitle = (name: string): string => SCHEME_TITLES[name] ?? name;
@@ -36,7 +37,7 @@ function index(call: Visit, reference: Reference) {
   const { href } = call;
   const { tags, schemes, shapes, headers } = reference;
   const row = ({ id, method, path, summary, auth }: Operation) =>
-    html`<li><a href="${href(`/docs/api/${id}`)}"><span class="verb ${method.toLowerCase()}">${method}</span><span class="op-path">${path}</span>${!auth && html`<em>no token</em>`}<span class="op-says">${summary}</span></a></li>`;
+    html`<li><a href="${href(`/docs/api/${id}`)}"><span class="verb ${method.toLowerCase()}">${method}</span><span class="op-path">${path}</span>${auth.length === 0 && html`<em>no token</em>`}<span class="op-says">${summary}</span></a></li>`;
   return html`<h1>API reference</h1>
 <p class="says">${SUMMARY} The <a href="${href("/docs/using-the-api")}">guide</a> explains how they work together; programs read <a href="${href("/openapi.json")}">openapi.json</a>.</p>
 ${codeBlock(call.baseUrl, { label: "Base URL", titled: true })}
@@ -47,9 +48,9 @@ ${codeBlock(call.baseUrl, { label: "Base URL", titled: true })}
   )}</section>
 <section id="credentials"><h2>Credentials</h2><dl class="members">${schemes.map(
     ({ name, description, format }) =>
-      html`<div><dt><strong>${schemeTitle(name)}</strong>${format && html` <span>${format}</span>`} <span>${plural(reference.operations.filter(({ auth }) => auth === name).length, "operation")}</span></dt><dd>${description}</dd></div>`,
+      html`<div><dt><strong>${schemeTitle(name)}</strong>${format && html` <span>${format}</span>`} <span>${plural(reference.operations.filter(({ auth }) => auth.includes(name)).length, "operation")}</span></dt><dd>${description}</dd></div>`,
   )}</dl></section>
-<section id="errors"><h2>Errors</h2><p class="says">Errors are JSON, always. Branch on the status and on <code>code</code>, <code>reason</code> or the code in <code>error</code>; the wording for people may change. Each operation names its own; <a href="${href("/docs/faults")}">all of them</a> are in one table.</p>
+<section id="errors"><h2>Errors</h2><p class="says">Errors are JSON, or protobuf where the request is. Branch on the status and on <code>code</code>, <code>reason</code> or the code in <code>error</code>; the wording for people may change. Each operation names its own; <a href="${href("/docs/faults")}">all of them</a> are in one table.</p>
 <dl class="members">${shapes.map(
     ({ name, members }) =>
       html`<div><dt><code>${name}</code></dt>${members
@@ -84,7 +85,7 @@ function inMarkdown({ baseUrl, tags, schemes, shapes, headers }: Reference): str
       bullets(
         operations.map(
           ({ id, method, path, summary, auth }) =>
-            `[\`${method} ${path}\`](${baseUrl}${twinOf(`/docs/api/${id}`)}): ${summary} (${auth ? schemeTitle(auth).toLowerCase() : "no credential"})`,
+            `[\`${method} ${path}\`](${baseUrl}${twinOf(`/docs/api/${id}`)}): ${summary} (${auth.map(schemeTitle).join(" or ") || "no credential"})`,
         ),
       ),
     ]),

@@ -62,7 +62,7 @@ function tokensPage(call: Admin, error?: FormError): Html {
   const tokens = listApiTokens(core, session.team.id).toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)));
   const main = html`${pageHead({
     title: TITLE,
-    intro: html`Programs read all that the pages of ${session.team.name} show; with the scope admin they administer it as well.`,
+    intro: html`With one, programs read sessions, entries, errors, devices, deliveries, budgets and spend of ${session.team.name}; with the scope admin they administer it as well.`,
     actions: html`${buttonLink("How programs read", href("/docs/read-api"))} ${buttonLink("Remote commands", href("/docs/remote"))}`,
   })}
 ${section({ title: "Tokens", body: tokenTable(call, tokens.slice(0, SHOWN)) })}

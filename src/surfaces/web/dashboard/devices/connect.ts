@@ -39,7 +39,7 @@ export const command = (text: string): Html => codeBlock(text, { label: "Command
 /** How a code is used, with the real address and the code itself where it is known. @param otelHref of the page for agents that export by themselves */
 export function exchangeSteps(baseUrl: string, code: string, otelHref: string): Html {
   return html`${codeBlock(connectLine(baseUrl, code), { label: "On the machine", titled: true, wrap: true })}
-<p class="says">It finds the coding agents there, says what it will read and change, asks, and sends their sessions of the last 30 days; from then on each follows by itself. With <code>--dry-run</code> it changes and sends nothing, and <code>reckon agent scan</code> shows what would leave the machine. <code>reckon agent disconnect</code> takes everything back.</p>
+<p class="says">It finds the coding agents there, says what it will read and change, asks, and sends their sessions of the last 30 days; from then on each follows by itself. With <code>--dry-run</code> it changes and sends nothing, and <code>reckon agent scan</code> shows what would leave the machine. <code>reckon agent disconnect</code> undoes it; what was sent stays.</p>
 <details class="numbers"><summary>Without installing anything, or for a script of your own</summary>
 ${codeBlock(exchangeCommand(baseUrl, code), { label: "By HTTP", wrap: true })}
 <p class="says">The answer holds the device token. It lives 90 days; <code>/api/connect/rotate</code> replaces it before. What agents export with it by themselves: <a href="${otelHref}">OpenTelemetry</a>.</p></details>`;

@@ -48,11 +48,11 @@ ${table({
   empty: empty({
     title: "No packs yet",
     intro: isAdmin(call)
-      ? "A pack is a choice of your brain’s files: the prevention rules that others would otherwise learn the hard way. Secrets are taken out, and you see every change before it is published. From a terminal:"
+      ? "A pack is a choice of your brain’s files: the prevention rules that others would otherwise learn the hard way. Secrets are taken out, and you see every change before it is published. On the server, --dry-run shows it:"
       : "A pack is a choice of a brain’s files, published for everybody. Owners and admins of the team can publish one.",
     ...(isAdmin(call)
       ? {
-          code: `reckon pack publish --team "${session.team.name}" --repo REPOSITORY --name my-pack --version 1.0.0`,
+          code: `reckon pack publish --team "${session.team.name}" --repo REPOSITORY --name my-pack --version 1.0.0 --dry-run`,
           actions: publish,
         }
       : {}),

@@ -40,7 +40,7 @@ ${section({
 ${section({
   title: "When a change arrives",
   intro:
-    "Agents ask for the policy before every session. A change counts from their next session on; one that is running goes on as it began. The answer carries an ETag, so asking again costs next to nothing while the policy stays as it is (304).",
+    "This server keeps to it with the next delivery, also of a session that is running. Agents are told when they ask again, before every session at the latest. The answer carries an ETag, so asking again costs next to nothing while the policy stays as it is (304).",
   body: codeBlock(`curl -i ${call.baseUrl}/api/policy -H "Authorization: Bearer $RECKON_DEVICE_TOKEN"`, {
     label: "See what an agent is told",
     titled: true,

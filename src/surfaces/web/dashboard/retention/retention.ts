@@ -26,7 +26,7 @@ const WHAT: Readonly<Record<RetentionKind, { label: string; hint: string }>> = {
   traces: { label: "Sessions", hint: "Sessions with their spans and labels, from their last change on." },
   reads: {
     label: "Reads",
-    hint: "Questions asked with read tokens, unless another team of the person keeps them longer.",
+    hint: "Questions asked with read tokens, unless another team of the person keeps them longer; reads of devices by MCP, and who opened whose session.",
   },
   audit: { label: "Audit", hint: "Who did what." },
   "web-sessions": { label: "Sign-ins", hint: "Sign-ins that are over, with address and browser." },

@@ -15,7 +15,8 @@ type Name = keyof typeof SETTINGS;
 
 const names = Object.keys(SETTINGS) as Name[];
 const isQuota = (name: Name) => name.startsWith("limit");
-const isSize = (name: Name) => name.startsWith("max");
+/** Larger requests are refused. */
+const isSize = (name: Name) => /^max(?:Telemetry|Brain|Trace)/.test(name);
 
 const GROUPS: readonly { title: string; intro: string; holds: (name: Name) => boolean }[] = [
   {
