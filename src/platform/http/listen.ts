@@ -17,11 +17,16 @@ const REQUEST_MS = 30_000;
  * close.
  */
 const KEEP_ALIVE_MS = 125_000;
-/** A socket on which nothing moves for so long during a request, in either direction, is given up, unless it is we who take long. */
+/** A socket on which nothing moves for so long during a request is given up, unless it is we who take long. */
 const STALLED_MS = 30_000;
 const SWEEP_MS = 5_000;
-/** Within that time a client has to take so much of a reply that holds memory: 8 KiB a second, as it has to bring of a body. */
-const LEAST_TAKEN_BYTES = 240 * 1024;
+/**
+ * Whoever reads a reply has longer: the kernel takes more of it once a third of its buffer is free again (4 MiB on Linux, and those of a
+ * proxy), which a slow line empties in minutes. Not while half of all places are taken: those who read nothing would keep others out.
+ */
+const DEAF_MS = 180_000;
+/** Within that time a client has to take so much of a reply that holds memory, 4 KiB a second: less than the kernel takes at once. */
+const LEAST_TAKEN_BYTES = 720 * 1024;
 /** How long requests in flight may take once the server is told to stop. */
 const DRAIN_MS = 8_000;
 
@@ -72,8 +77,8 @@ export async function listen(app: Application, options: ListenOptions): Promise<
   server.on("connection", (socket) => socket.setTimeout(HEADERS_MS));
   const stopSweeping = sweepDeaf(server);
   server.on("timeout", (socket: HttpSocket & Socket) => {
-    // Work has bounds of its own. Whoever lost the connection would only send the same again.
-    if (isOwed(socket)) socket.setTimeout(STALLED_MS);
+    // Work has bounds of its own, and so have readers. Whoever lost the connection would only send the same again.
+    if (isOwed(socket) || socket.writableLength > 0) socket.setTimeout(STALLED_MS);
     else socket.destroy();
   });
   server.on("clientError", (error, socket) => refuseAfterReplies(error, socket));
@@ -120,12 +125,13 @@ function sweepDeaf(server: Server): () => void {
     socket.once("close", () => waiting.delete(socket));
   });
   const timer = setInterval(() => {
+    const patience = waiting.size * 2 > server.maxConnections ? STALLED_MS : DEAF_MS;
     for (const [socket, seen] of waiting) {
       const { writableLength: unsent, _handle: handle } = socket;
       const taken = handle ? handle.bytesWritten - handle.writeQueueSize : 0;
       const least = unsent > SMALL_BODY_BYTES ? LEAST_TAKEN_BYTES : 1;
       if (unsent === 0 || taken - seen.taken >= least) waiting.set(socket, { taken, sweeps: 0 });
-      else if (++seen.sweeps * SWEEP_MS >= STALLED_MS) socket.destroy();
+      else if (++seen.sweeps * SWEEP_MS >= patience) socket.destroy();
     }
   }, SWEEP_MS);
   timer.unref();

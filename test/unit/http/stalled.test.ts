@@ -37,26 +37,31 @@ it("gives up a client that does not go on with its body", async () => {
 
 const MIB = 1024 * 1024;
 
-/** A client that takes so many bytes of a very large reply every five seconds, for a minute at most. @returns whether it was given up */
-async function readSlowly(bytes: number): Promise<boolean> {
+/** A client that takes so many bytes of a very large reply every so many seconds, for some minutes. @returns whether it was given up */
+async function readSlowly(bytes: number, pause: number): Promise<boolean> {
   vi.useFakeTimers({ toFake: ["setInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const { server, client, answer } = await begin("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
   client.pause();
   answer("x".repeat(64 * MIB));
-  for (let read = 0, seconds = 5; seconds <= 60 && !server.destroyed; seconds += 5) {
-    while (read < (bytes * seconds) / 5) {
+  for (let read = 0, pauses = 1; pauses * pause <= 240 && !server.destroyed; pauses++) {
+    while (read < bytes * pauses) {
       const piece = client.read() as Buffer | null;
       if (piece) read += piece.length;
       else await once(client, "readable");
     }
-    vi.advanceTimersByTime(5_000);
+    vi.advanceTimersByTime(pause * 1_000);
+    server.emit("timeout");
   }
   client.destroy();
   return server.destroyed;
 }
 
 it("gives up a client that takes next to nothing of a large reply, and none that goes on taking it", async () => {
-  expect(await readSlowly(1)).toBe(true);
-  expect(await readSlowly(2 * MIB)).toBe(false);
+  expect(await readSlowly(1, 5)).toBe(true);
+  expect(await readSlowly(MIB, 5)).toBe(false);
+});
+
+it("waits for a client of which the kernel says nothing for minutes, because it has megabytes for it", async () => {
+  expect(await readSlowly(8 * MIB, 120)).toBe(false);
 });
