@@ -175,13 +175,15 @@ it("prints what its figures are narrowed by, and no filter that is not set", asy
 
 it("prints whole what a list cuts on a screen", async () => {
   const { site, person: ada, token } = await startSiteWithDevice();
-  const text = "Plough the north field, and then the one behind the mill ".repeat(4).trim();
+  const text = "Plough the north field, and then the one behind the mill ".repeat(4).trim().toUpperCase();
   const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "failure", prompts: [{ text }], spans: [] }] };
   expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
   const { page, go } = await site.open(ada);
   const areCut = () =>
     page.evaluate<number>(`[...document.querySelectorAll(".dense tbody :is(th, td, th *), .concern-title")].filter((one) =>
-      getComputedStyle(one).overflowX === "hidden" && one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1).length`);
+      getComputedStyle(one).overflowX === "hidden" && one.clientWidth > 1 &&
+        (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1)).length`);
+  await page.setViewportSize({ width: 800, height: 900 });
   for (const path of ["/sessions", "/overview"]) {
     await page.emulateMedia({ media: "screen" });
     await go(path);

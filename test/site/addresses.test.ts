@@ -102,7 +102,7 @@ it("says of each operation which credentials do, and gives a command with one of
   for (const { id } of apiReference(t.instance.core).operations)
     pages.set(id, await (await ask(t, `/docs/api/${id}`, "text/markdown")).text());
   for (const [id, page] of pages) {
-    const command = /```sh\n([^]*?)\n```/.exec(page)?.[1] ?? "";
+    const command = /```sh\n([\s\S]*?)\n```/.exec(page)?.[1] ?? "";
     expect([id, command.split(" --data")[0]]).toEqual([id, expect.not.stringMatching(/undefined|[{}]/)]);
   }
   expect(pages.get("getSpend")).toContain("Needs a device token or an API token.");
