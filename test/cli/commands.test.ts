@@ -514,9 +514,9 @@ describe("the program", () => {
     expect(serveHelp.stdout).toContain("600/60");
     for (const [args, option] of [
       [["replica", "check"], "deliveries older than this must be in it (default: 5m)"],
-      [["error", "list"], "how many at most, up to 200 (default: 100)"],
+      [["error", "list"], "how many at most, 1 to 200 (default: 100)"],
       [["request", "list"], "how many at most (default: 100)"],
-      [["pack", "list"], "how many at most (default: 100)"],
+      [["pack", "list"], "how many at most, 1 to 10000 (default: 100)"],
       [["agent", "managed-settings"], 'one of linux, darwin, win32 (default: "linux")'],
     ] as const)
       expect((await ran([...args, "--help"])).out.replace(/\s+/g, " ")).toContain(`${option} -`);

@@ -198,7 +198,7 @@ describe("own prices", () => {
     writeFileSync(join(directory, "prices.json"), "{");
     expect(await finding(directory, "prices")).toMatchObject({
       status: "warning",
-      detail: expect.stringMatching(/prices\.json is not JSON.*built-in/),
+      detail: expect.stringMatching(/prices\.json is not JSON.*the file is not used$/),
     });
   });
 });
