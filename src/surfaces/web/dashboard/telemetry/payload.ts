@@ -11,14 +11,11 @@ const PREVIEW_CHARS = 180;
 /** In a list a longer payload is only begun: fifty whole ones would make a page of megabytes. */
 const LIST_CHARS = 8 * 1024;
 
-/** Members that stand in columns of their own. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["type", "sessionId", "session_id"]);
-
-/** What a payload says, in short: its members but for those that stand elsewhere. */
+/** What a payload says, in short: its members but for the type and the session, which stand elsewhere. */
 function preview(payload: string): string {
   let text = "";
   for (const { key, start, end } of members(payload)) {
-    if (ELSEWHERE.has(key)) continue;
+    if (key === "type" || key === "sessionId") continue;
     const value =
       payload[start] === '"' ? (JSON.parse(payload.slice(start, end)) as string) : payload.slice(start, end);
     text += `${text && " · "}${key}: ${value.slice(0, PREVIEW_CHARS).replace(/\s+/g, " ")}`;

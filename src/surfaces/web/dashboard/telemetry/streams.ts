@@ -14,12 +14,12 @@ import { filterOf, PARAMS, type StreamParams, streamFilters } from "./filter.ts"
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
 
+const PAGE = 100;
+
 export const GAP_SAYS =
   "A gap is a run of numbers that never arrived. Something was lost or held back: a queue that was dropped, a crash, or entries that somebody took out. A later batch that brings them closes the gap.";
 export const ROLLBACK_SAYS =
   "A rollback is a number that came again with other content. The count began anew (a reinstallation, a restored backup, two machines with one token) or the past was rewritten. What came first stays in place; what came later is kept apart as evidence.";
-
-const PAGE = 100;
 
 /** What streams are, and what can be wrong in them. */
 export const STREAMS_HELP = html`<p>A stream is what one device sent of one repository. Its entries are numbered one by one, so that what is missing or was sent twice shows.</p><p>${GAP_SAYS}</p><p>${ROLLBACK_SAYS}</p>`;
