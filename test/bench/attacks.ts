@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Address, requestBytes, Wire } from "./load.ts";
-import { deliver, type Stall, startProbed, TELEMETRY } from "./probe.ts";
+import { deliver, deliverBeside, type Stall, startProbed, TELEMETRY } from "./probe.ts";
 import type { Settings } from "./run.ts";
 import { bindDevices, newDirectory, type Program, pause, removeDirectory } from "./servers.ts";
 import { figure, quantile, type Report } from "./table.ts";
@@ -196,8 +196,9 @@ async function suffer(reckon: Program, attack: Attack, milliseconds: number): Pr
   // First requests compile code, which is no attack's doing.
   await deliver(address, victim, pause(500));
   probed.watch();
-  const attacking = attack.run({ address, token: attacker, milliseconds });
-  const { times, refused } = await deliver(address, victim, attacking, { from: 1_000_000 });
+  const { times, refused } = await deliverBeside({ address, tokens: [victim], pace: { from: 1_000_000 } }, () =>
+    attack.run({ address, token: attacker, milliseconds }),
+  );
   const stall = await probed.stop();
   removeDirectory(directory);
   return { stall, p99: quantile(times, 0.99), worst: times.at(-1) ?? 0, refused, asked: times.length };

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import { type Address, requestBytes, Wire } from "./load.ts";
 import { newDirectory, type Program, pause, type Running, removeDirectory, startReckon } from "./servers.ts";
 
@@ -46,12 +48,19 @@ export interface Met {
   readonly refused: number;
 }
 
+/** How often a client delivers: from which number on, how far apart, and how many at least. */
+interface Pace {
+  readonly from?: number;
+  readonly apartMs?: number;
+  readonly atLeast?: number;
+}
+
 /** Delivers one entry after another for as long as something else goes on, a little apart. */
 export async function deliver(
   address: Address,
   token: string,
   until: Promise<unknown>,
-  { from = 1, apartMs = 5, atLeast = 100 } = {},
+  { from = 1, apartMs = 5, atLeast = 100 }: Pace = {},
 ): Promise<Met> {
   const times: number[] = [];
   let refused = 0;
@@ -70,4 +79,25 @@ export async function deliver(
   }
   wire.close();
   return { times: times.sort((a, b) => a - b), refused };
+}
+
+/** Clients that deliver side by side, each with a token of its own. */
+export interface DeliveryLoad {
+  readonly address: Address;
+  readonly tokens: readonly string[];
+  readonly pace: Pace;
+}
+
+/** As `deliver`, with several clients in a thread of their own. @param meanwhile begins once that thread is ready */
+export async function deliverBeside(load: DeliveryLoad, meanwhile: () => Promise<unknown>): Promise<Met> {
+  const thread = new Worker(join(import.meta.dirname, "deliver-thread.ts"), { workerData: load });
+  await once(thread, "message");
+  const met = once(thread, "message") as Promise<[Met[]]>;
+  await meanwhile();
+  thread.postMessage("over");
+  const [all] = await met;
+  return {
+    times: all.flatMap(({ times }) => times).sort((a, b) => a - b),
+    refused: all.reduce((sum, { refused }) => sum + refused, 0),
+  };
 }

@@ -5,7 +5,7 @@ import { spansOf } from "../support/otlp.ts";
 import { BRAIN, fullBatch, TRACES } from "./attacks.ts";
 import { fillDirectly } from "./held.ts";
 import { requestBytes, requireSuccess, Wire } from "./load.ts";
-import { deliver, type Probed, type Stall, startProbed, TELEMETRY } from "./probe.ts";
+import { deliver, deliverBeside, type Probed, type Stall, startProbed, TELEMETRY } from "./probe.ts";
 import type { Settings } from "./run.ts";
 import {
   bindDevices,
@@ -206,27 +206,25 @@ async function measureFlood(reckon: Program, milliseconds: number, report: Repor
   const { address } = probed.server;
   await deliver(address, others[0] as string, pause(500), { from: 1, apartMs: 100, atLeast: 0 });
   probed.watch();
-  const until = performance.now() + milliseconds;
   const answers = new Map<number, number>();
-  const flooding = Promise.all(
-    requests.map(async (variants) => {
-      for (let turn = 0; performance.now() < until; turn++) {
-        // What is refused before its body was read ends the connection.
-        const wire = await Wire.open(address);
-        const answer = await wire.ask(variants[turn % variants.length] as Buffer).catch(() => undefined);
-        wire.close();
-        const status = answer?.status ?? 0;
-        answers.set(status, (answers.get(status) ?? 0) + 1);
-        if (status !== 200) await pause(50);
-      }
-    }),
-  );
+  const flood = async (variants: readonly Buffer[], until: number) => {
+    for (let turn = 0; performance.now() < until; turn++) {
+      // What is refused before its body was read ends the connection.
+      const wire = await Wire.open(address);
+      const answer = await wire.ask(variants[turn % variants.length] as Buffer).catch(() => undefined);
+      wire.close();
+      const status = answer?.status ?? 0;
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+      if (status !== 200) await pause(50);
+    }
+  };
   const pace = { from: 1_000_000, apartMs: 110, atLeast: 0 };
-  const met = await Promise.all(others.map((token) => deliver(address, token, flooding, pace)));
+  const { times, refused } = await deliverBeside({ address, tokens: others, pace }, () => {
+    const until = performance.now() + milliseconds;
+    return Promise.all(requests.map((variants) => flood(variants, until)));
+  });
   const stall = await probed.stop();
   removeDirectory(directory);
-  const times = met.flatMap((one) => one.times).sort((a, b) => a - b);
-  const refused = met.reduce((sum, one) => sum + one.refused, 0);
   const scenario = "other teams' p99 under a flood at all caps";
   report.result({ scenario, unit: "ms", ours: [quantile(times, 0.99)], aim: { below: 100 } });
   const counts = [...answers].map(([status, count]) => `${count} × ${status}`).join(", ");

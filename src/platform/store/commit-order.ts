@@ -1,13 +1,13 @@
 import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
 
 /** A change that takes longer is large: in milliseconds. */
-const LARGE_MS = 10;
+const LARGE_MS = 5;
 /**
  * A team of which a change was large is expected to bring more such changes for so long, or until so many in a row were as short as most
  * are: the large one may have waited for the machine.
  */
 const REMEMBERED_MS = 1_000;
-const FORGOTTEN_AFTER = 20;
+const FORGOTTEN_AFTER = 5;
 const SHORT_MS = 1;
 
 /**

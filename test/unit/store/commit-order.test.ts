@@ -20,8 +20,8 @@ it("groups small changes, in their order, whoever sends them", () => {
 
 it("gives large changes a turn of their own, between small ones, team by team", () => {
   const { waiting, turn } = order();
-  waiting.took(of("a", "before"), 11, 0);
-  waiting.took(of("b", "before"), 11, 0);
+  waiting.took(of("a", "before"), 6, 0);
+  waiting.took(of("b", "before"), 6, 0);
   for (const name of ["a1", "a2", "a3"]) waiting.push(of("a", name));
   waiting.push(of("b", "b1"));
   waiting.push(of("c", "c1"));
@@ -44,7 +44,7 @@ it("keeps for the next turn what this one did not take", () => {
 
 it("forgets after a second that a team's changes took long", () => {
   const { waiting, turn } = order();
-  waiting.took(of("a", "before"), 11, 0);
+  waiting.took(of("a", "before"), 6, 0);
   expect(turn(1_001)).toEqual([]);
   waiting.push(of("a", "1"));
   waiting.push(of("b", "2"));
@@ -53,10 +53,10 @@ it("forgets after a second that a team's changes took long", () => {
 
 it("forgets it sooner where a team's changes are short again: the one that took long may have waited for the machine", () => {
   const { waiting, turn } = order();
-  waiting.took(of("a", "before"), 11, 0);
-  for (let i = 0; i < 19; i++) waiting.took(of("a", "short"), 0.5, 1);
-  waiting.took(of("a", "neither"), 5, 2);
-  for (let i = 0; i < 19; i++) waiting.took(of("a", "short"), 0.5, 3);
+  waiting.took(of("a", "before"), 6, 0);
+  for (let i = 0; i < 4; i++) waiting.took(of("a", "short"), 0.5, 1);
+  waiting.took(of("a", "neither"), 3, 2);
+  for (let i = 0; i < 4; i++) waiting.took(of("a", "short"), 0.5, 3);
   waiting.push(of("a", "1"));
   waiting.push(of("a", "2"));
   expect([turn(4), turn(4)]).toEqual([["1"], ["2"]]);
@@ -68,7 +68,7 @@ it("forgets it sooner where a team's changes are short again: the one that took 
 
 it("returns everything that waits", () => {
   const { waiting } = order(of("b", "1"));
-  waiting.took(of("a", "before"), 11, 0);
+  waiting.took(of("a", "before"), 6, 0);
   waiting.push(of("a", "2"));
   expect([waiting.takeAll().map(({ name }) => name), waiting.length]).toEqual([["1", "2"], 0]);
 });
