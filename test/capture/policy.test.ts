@@ -6,7 +6,7 @@ import { readStatus, recording } from "../../src/capture/capture.ts";
 import { knownPolicy } from "../../src/capture/policy.ts";
 import { writeSetting } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
-import { passLine, troubleLine } from "../../src/surfaces/cli/agent-texts.ts";
+import { passLine, resumedLine, troubleLine } from "../../src/surfaces/cli/agent-texts.ts";
 import { plants } from "../real/planted.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, startServer, type TestAgent } from "../support/capture.ts";
 import { textOf, turn } from "../support/turns.ts";
@@ -100,6 +100,22 @@ describe("without a policy", () => {
     expect(promptsAt(a)).not.toContain("Do s1-2");
     expect(promptsAt(a)).toContain("Do s1-3");
   });
+});
+
+it("says at the end of a pause whether anything is recorded again", async () => {
+  const a = await startAgent({ connected: false });
+  const resumed = () => {
+    recording.pause(a.capture, null);
+    recording.resume(a.capture);
+    return resumedLine(readStatus(a.capture));
+  };
+  expect(resumed()).toContain('Not connected: run "reckon agent connect URL CODE"');
+  await a.connect();
+  await a.pass();
+  expect(resumed()).toBe("Recording again.");
+  a.server.policy("off");
+  await a.pass();
+  expect(resumed()).toContain("the team's policy is to record nothing");
 });
 
 describe("while nothing may be recorded", () => {

@@ -86,8 +86,16 @@ export function scanLines(sessions: readonly Scanned[]): string {
 
 const at = (instant: number | null) => (instant === null ? "never" : isoInstant(instant));
 
+const NOT_CONNECTED = 'Not connected: run "reckon agent connect URL CODE".';
+
+/** What a person who ended a pause has to know. */
+export function resumedLine({ connected, quiet }: Status): string {
+  if (!connected) return `No longer paused. ${NOT_CONNECTED}`;
+  return quiet ? "No longer paused, but the team's policy is to record nothing." : "Recording again.";
+}
+
 export function statusLines(status: Status): string {
-  if (!status.connected) return 'Not connected: run "reckon agent connect URL CODE".';
+  if (!status.connected) return NOT_CONNECTED;
   const { waiting, trouble, quiet } = status;
   const watched = status.watched.map(({ agent, transcripts }) => `${agent} (${transcripts})`).join(", ");
   const rows: [string, string | number | null][] = [

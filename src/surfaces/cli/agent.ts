@@ -29,7 +29,7 @@ import {
   withJson,
 } from "./agent-context.ts";
 import { receiptsCommand } from "./agent-receipts.ts";
-import { checkLines, importLines, passLine, scanLines, statusLines, troubleLine } from "./agent-texts.ts";
+import { checkLines, importLines, passLine, resumedLine, scanLines, statusLines, troubleLine } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
 import { duration, oneOf } from "./values.ts";
@@ -164,7 +164,7 @@ function pauseCommands(agent: Command, cli: Cli): void {
   withJson(agent.command("resume").description("record again")).action((options: CommonOptions) =>
     withCapture(cli, options, (capture, output) => {
       recording.resume(capture);
-      output.result({ paused: false }, () => "Recording again.");
+      output.result({ paused: false }, () => resumedLine(readStatus(capture)));
     }),
   );
 }
