@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -31,8 +32,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // One more than the small machine that judges changes has cores: a good part of test/faults waits.
-    maxWorkers: 3,
+    // More than there are cores, because a good part of test/faults waits; not without end, because each has a browser.
+    maxWorkers: Math.min(availableParallelism() + 2, 8),
     // A worker loads each module once for all its files, and Node reads TypeScript itself, as when the program runs from source.
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },
