@@ -91,13 +91,17 @@ export interface DeliveryLoad {
 /** As `deliver`, with several clients in a thread of their own. @param meanwhile begins once that thread is ready */
 export async function deliverBeside(load: DeliveryLoad, meanwhile: () => Promise<unknown>): Promise<Met> {
   const thread = new Worker(join(import.meta.dirname, "deliver-thread.ts"), { workerData: load });
-  await once(thread, "message");
-  const met = once(thread, "message") as Promise<[Met[]]>;
-  await meanwhile();
-  thread.postMessage("over");
-  const [all] = await met;
-  return {
-    times: all.flatMap(({ times }) => times).sort((a, b) => a - b),
-    refused: all.reduce((sum, { refused }) => sum + refused, 0),
-  };
+  try {
+    await once(thread, "message");
+    const met = once(thread, "message") as Promise<[Met[]]>;
+    await Promise.race([meanwhile(), met]);
+    thread.postMessage("over");
+    const [all] = await met;
+    return {
+      times: all.flatMap(({ times }) => times).sort((a, b) => a - b),
+      refused: all.reduce((sum, { refused }) => sum + refused, 0),
+    };
+  } finally {
+    await thread.terminate();
+  }
 }
