@@ -73,7 +73,7 @@ export const search = endpoint(
   async ({ core, principal, query: { q, repoKey, limit } }) => {
     // What came under another tier stays, and is not shown.
     const isIncluded = tierHas(principal.tier, "brain");
-    const scope = { repoKey, limit: limit === undefined ? undefined : Number(limit), keep: () => isIncluded };
+    const scope = { repoKey, limit: limit ? Number(limit) : undefined, keep: () => isIncluded };
     const { query, total, hits } = await requireSoon(searchBrain(core, principal.teamId, q, scope));
     return { ok: true, query, total, shown: hits.length, hits: [...hits] };
   },
