@@ -70,6 +70,8 @@ export class Exchange {
 
   /** @param isForced see there */
   constructor(capture: Capture, credentials: Credentials, isForced = false) {
+    // The team's tier may be another one by now.
+    if (isForced) capture.rows.dropRefusals.run();
     this.capture = capture;
     this.credentials = credentials;
     this.isForced = isForced;
@@ -82,8 +84,7 @@ export class Exchange {
       if (this.isForced) this.stopped ??= `${pause.reason}; not before ${isoInstant(pause.until)}`;
       return false;
     }
-    const failures = this.capture.rows.schedule.get(task)?.failures ?? 0;
-    return isDue(this.capture, task) || (this.isForced && failures > 0);
+    return isDue(this.capture, task) || (this.isForced && !!this.capture.rows.schedule.get(task)?.failures);
   }
 
   /** Puts off the task after a refusal that says nothing of what was sent; the others go on. */

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, startWithDevice, type TestInstance } from "../support/instance.ts";
+import { callTool } from "../support/mcp.ts";
 
 const errors = `# Errors
 
@@ -75,6 +78,22 @@ describe("brainSearch", () => {
     expect(await hits(t, token, "q=zebra")).toMatchObject({ ok: true, total: 0, shown: 0, hits: [] });
     expect(await hits(t, token, `q=${encodeURIComponent("??!")}`)).toMatchObject({ total: 0, hits: [] });
   });
+
+  it.each(["none", "starter"] as const)(
+    "shows nothing under the tier %s, nor does MCP, and again all after",
+    async (tier) => {
+      const t = await startInstance();
+      const { token, team } = await filled(t);
+      const asked = async () => [
+        (await hits(t, token, "q=sqlite")).total,
+        (await callTool(t, token, "brain_search", { query: "sqlite" })).text !== "Nothing was found.",
+      ];
+      await updateTeam(t.instance.core, team.id, { tier }, COMMAND_LINE);
+      expect(await asked()).toEqual([0, false]);
+      await updateTeam(t.instance.core, team.id, { tier: "team" }, COMMAND_LINE);
+      expect(await asked()).toEqual([1, true]);
+    },
+  );
 
   it("orders equally good sections by repository, file and line, whatever the order of arrival, also after a restart", async () => {
     const { t, token } = await startWithDevice();

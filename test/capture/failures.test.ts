@@ -381,11 +381,22 @@ describe("a tier that does not include a kind", () => {
     const asked = () => a.server.asked.filter((one) => one === path).length;
     const before = asked();
     a.advance(DAY_MS - 1);
-    await a.pass();
+    await a.pass({ force: false });
     expect(asked()).toBe(before);
     a.advance(1);
-    expect(troubleLine(await a.pass())).toBe("");
+    expect(troubleLine(await a.pass({ force: false }))).toBe("");
     expect(await sending()).toEqual([]);
+    expectAgreement(a);
+  });
+
+  it("is tried again at once where a person asks, as after the tier was changed", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.server.fault("telemetryIngest", 402);
+    await a.server.fault("agentTracesIngest", 402);
+    await a.server.fault("brainIngest", 402);
+    expect(troubleLine(await a.pass())).not.toBe("");
+    expect(troubleLine(await a.pass())).toBe("");
     expectAgreement(a);
   });
 });

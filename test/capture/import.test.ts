@@ -330,3 +330,14 @@ it("an import names the files of a transcript from Windows by its folder, as of 
   const [session] = heldOf(a.server, deviceOf(a)).sessions;
   expect(JSON.parse(session?.document ?? "").files).toEqual(["src/0.ts"]);
 });
+
+it("an import of which the team's tier keeps a part back exits 1, and says what it recorded", async () => {
+  const a = await startAgent();
+  await a.pass();
+  await a.server.fault("agentTracesIngest", 402);
+  const file = join(a.home, "a.jsonl");
+  writeFileSync(file, textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop"))));
+  const { code, stdout } = await reckon(["agent", "import", file, "--json"], { env: envOf(a) });
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, recorded: 6, waits: expect.stringMatching(/tier/) });
+  expect(heldOf(a.server, deviceOf(a))).toMatchObject({ entries: { length: 3 }, sessions: [] });
+});

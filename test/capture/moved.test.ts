@@ -57,7 +57,7 @@ it("follows its team to a server that knows the machine, and sends there what wa
   // The old server would not take it for a day; the new one gets it at once.
   notBefore(agent.capture, "telemetry", DAY_MS, "the tier does not include it");
   server.between = refusal(other.url);
-  const { stopped } = await agent.pass();
+  const { stopped } = await agent.pass({ force: false });
   expect([stopped, urlOf(agent)]).toEqual([undefined, other.url]);
   expect(bodies).toContain("/api/telemetry/ingest");
   expect(readStatus(agent.capture)).toMatchObject({

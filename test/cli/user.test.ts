@@ -298,6 +298,10 @@ describe("the first start", () => {
     const data = folder();
     const server = await serve(data, { env: { RECKON_BASE_URL: "http://reckon.lan:8080/sub" } });
     onTestFinished(async () => void (await server.end()));
+    expect(server.stdout()).toMatch(
+      /^listening on http:\/\/127\.0\.0\.1:\d+\nset up: [\s\S]+\npublic address: http:\/\/reckon\.lan:8080\/sub\n$/,
+    );
+    expect((await fetch(`${server.url}/api/health`)).status).toBe(200);
     const port = /on this machine also: http:\/\/127\.0\.0\.1:(\d+)\/sub\/setup#(rkl_\w+)/.exec(server.stdout());
     expect(setUpOf(server.stdout())).toBe(`http://reckon.lan:8080/sub/setup#${port?.[2]}`);
     expect((await openByForms(`http://127.0.0.1:${port?.[1]}/sub/setup#${port?.[2]}`)).status).toBe(200);
@@ -335,12 +339,13 @@ describe("the first start", () => {
     const first = await started();
     expect(first).toEqual({
       url: expect.any(String),
+      localUrl: first.url,
       setupUrl: expect.stringContaining(`${first.url}/setup#rkl_`),
     });
     await json(
       piped(PASSWORD, "user", "create", "ada@example.com", "--operator", "--password-stdin", "--data", data, "--json"),
     );
-    expect(await started()).toEqual({ url: expect.any(String) });
+    expect(await started()).toEqual({ url: expect.any(String), localUrl: expect.any(String) });
   });
 
   it("makes the operator that the environment names, once, and never changes one that is there", async () => {

@@ -40,8 +40,8 @@ export async function redeemDeviceCode(
     pacing(core).forget(key);
     return fail(standing === "expired" ? expiredToken : invalidGrant);
   }
-  if (pacing(core).early(key, now)) fail(slowDown);
   if (standing === "pending") {
+    if (pacing(core).early(key, now)) fail(slowDown);
     pacing(core).note(key, now, authorization.expiresAt - core.clock.now());
     return fail(authorizationPending);
   }

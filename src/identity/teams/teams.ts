@@ -40,10 +40,8 @@ const INCLUDES: Readonly<Record<Tier, readonly Capability[]>> = {
   enterprise: ["telemetry", "brain", "traces"],
 };
 
-/** The tiers that include a capability, smallest first. */
-export function tiersWith(capability: Capability): Tier[] {
-  return TIERS.filter((tier) => INCLUDES[tier].includes(capability));
-}
+/** Whether a tier includes a capability. */
+export const tierHas = (tier: Tier, capability: Capability): boolean => INCLUDES[tier].includes(capability);
 
 export const tierGate = problem({
   name: "tierGate",
@@ -54,10 +52,10 @@ export const tierGate = problem({
 
 /** @throws Problem tierGate (402) whose `entitled` lists the tiers that would include it. */
 export function requireCapability(tier: Tier, capability: Capability): void {
-  if (INCLUDES[tier].includes(capability)) return;
+  if (tierHas(tier, capability)) return;
   fail(tierGate, {
     message: `The tier "${tier}" does not include ${capability}.`,
-    members: { entitled: tiersWith(capability) },
+    members: { entitled: TIERS.filter((one) => tierHas(one, capability)) },
   });
 }
 

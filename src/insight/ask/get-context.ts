@@ -82,7 +82,7 @@ export const context = endpoint(
   async ({ core, principal, query: { q, repoKey, limit }, ip }) => {
     const { query, total, hits } = await askBrains(core, principal, q, {
       repoKey,
-      limit: limit === undefined ? undefined : Number(limit),
+      limit: limit ? Number(limit) : undefined,
     });
     await recordRead(core, principal, { question: q, total, shown: hits.length, ip: ip() });
     return { query, total, shown: hits.length, hits: [...hits] };

@@ -3,7 +3,7 @@ import type { Kind } from "../../formats/brain-kinds.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
 import type { ReadPrincipal } from "../../identity/read-tokens/read-tokens.ts";
 import { scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
-import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
+import { getTeam, tierHas } from "../../identity/teams/teams.ts";
 import { densestAt } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { repoKeyOf } from "../../platform/http/fields.ts";
@@ -56,12 +56,10 @@ const rarestWord = (sections: number) => Math.log(1 + (sections - 0.5) / 1.5);
  * that names only teams which its owner has left reads nothing. Members who see only their own data in a team do not read its brains.
  */
 export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { id: string; name: string }[] {
-  const entitled = tiersWith("brain");
   return membershipsOf(core, userId).filter(({ id, role }) => {
     if (role === "own_only") return false;
     if (scope.teams.length > 0 && !scope.teams.includes(id)) return false;
-    const team = findTeam(core, id);
-    return team !== undefined && entitled.includes(team.tier);
+    return tierHas(getTeam(core, id).tier, "brain");
   });
 }
 

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { KINDS } from "../../formats/brain-kinds.ts";
 import { teamDevice } from "../../identity/sight/sight.ts";
+import { tierHas } from "../../identity/teams/teams.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
@@ -70,7 +71,9 @@ export const search = endpoint(
     },
   },
   async ({ core, principal, query: { q, repoKey, limit } }) => {
-    const scope = { repoKey, limit: limit === undefined ? undefined : Number(limit) };
+    // What came under another tier stays, and is not shown.
+    const isIncluded = tierHas(principal.tier, "brain");
+    const scope = { repoKey, limit: limit ? Number(limit) : undefined, keep: () => isIncluded };
     const { query, total, hits } = await requireSoon(searchBrain(core, principal.teamId, q, scope));
     return { ok: true, query, total, shown: hits.length, hits: [...hits] };
   },

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { OTLP_STREAM } from "../../formats/exported.ts";
 import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
-import { tierGate, tiersWith } from "../../identity/teams/teams.ts";
+import { tierGate, tierHas } from "../../identity/teams/teams.ts";
 import { problem } from "../../kit/problem.ts";
 import { bytesField, varintField } from "../../kit/protobuf.ts";
 import { type Call, type Endpoint, endpoint, prepared, Reply } from "../../platform/http/endpoint.ts";
@@ -70,7 +70,7 @@ export const receiver = (
           (core, principal: DevicePrincipal) => ({
             ...admit(core, principal, CAPABILITIES[signal]),
             deviceId: principal.deviceId,
-            hasSessions: tiersWith("traces").includes(principal.tier),
+            hasSessions: tierHas(principal.tier, "traces"),
             tellsNamelessSums: tellsNamelessSums(core, principal.deviceId),
           }),
           (core, { deviceId }, traceIds: readonly string[]) => placesOf(core, deviceId, traceIds),

@@ -63,7 +63,7 @@ export function reading<Q extends v.GenericSchema<AnyQuery, AnyQuery>, R extends
         teamId,
         query,
         params,
-        limit: limit === undefined ? undefined : Number(limit),
+        limit: limit ? Number(limit) : undefined,
         place: cursor === undefined ? undefined : openCursor(of, cursor),
         next: (place) => (place === undefined ? null : sealCursor(of, place)),
       });

@@ -195,12 +195,11 @@ function importCommand(agent: Command, cli: Cli): void {
       withCapture(cli, options, async (capture, output) => {
         const imported = await importTranscripts(capture, paths, options.agent, output.steps("reading"));
         const result = await runPass(capture, { force: true, onProgress: output.steps("reading and sending") });
-        if (result?.stopped !== undefined || imported.some(({ problem }) => problem !== null)) cli.exitCode = 1;
+        const isSent = (result?.stopped ?? result?.waits) === undefined;
+        if (!isSent || imported.some(({ problem }) => problem)) cli.exitCode = 1;
         const recorded = imported.reduce((sum, one) => sum + one.recorded, result?.recorded ?? 0);
-        output.result(
-          { imported, ...result },
-          () => `${importLines(imported)}\n${passLine(result && { ...result, recorded })}`,
-        );
+        const all = result && { ...result, recorded };
+        output.result({ imported, ...all }, () => `${importLines(imported)}\n${passLine(all)}`);
         noteTrouble(output, result);
       }),
     );

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Instance } from "../../app.ts";
 import { SETTINGS, type Settings } from "../../config.ts";
 import { type FirstRun, firstRun } from "../../identity/sign-in/sign-in.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { letHeapGrow } from "../../kit/heap.ts";
 import { processLog } from "../../kit/log.ts";
@@ -21,7 +22,7 @@ export function serveCommand(program: Command, cli: Cli): void {
       serve.option(`${row.flag} <value>`, `${row.description} (env ${row.env}, default ${fallback})`);
     else variables.push(`  ${row.env.padEnd(36)} ${row.description} (default ${fallback})`);
   }
-  serve.option("--json", "print the address as JSON", false);
+  serve.option("--json", "print the addresses as JSON", false);
   serve.addHelpText(
     "after",
     `\nEnvironment only:\n${variables.join("\n")}\n\nAny variable can be given as NAME_FILE, naming a file that holds its value. Quotas are COUNT/SECONDS, or off.`,
@@ -54,8 +55,11 @@ export function serveCommand(program: Command, cli: Cli): void {
     log.info("started", { url, data: config.data, pid: process.pid });
     const unknown = unknownSettings(cli.env);
     if (unknown.length > 0) log.warn("settings_unknown", { names: unknown.join(" ") });
-    const setUp = setUpUrls(first, instance.core.config);
-    process.stdout.write(json ? `${JSON.stringify({ url, ...setUp })}\n` : startLines(url, first, setUp));
+    const localUrl = baseUrlOf({ ...instance.core.config, baseUrl: null });
+    const setUp = setUpUrls(first, url, localUrl);
+    process.stdout.write(
+      json ? `${JSON.stringify({ url, localUrl, ...setUp })}\n` : startLines(url, localUrl, first, setUp),
+    );
     cli.exitCode = await stopped;
     log.info("stopped");
   });

@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import { tiersWith } from "../../identity/teams/teams.ts";
+import { TIERS, tierHas } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid, Problem, type ProblemDetails } from "../../kit/problem.ts";
@@ -54,7 +54,7 @@ const BESIDE: Readonly<Record<string, Beside>> = {
 };
 
 /** The capability that a tier gate names, by operation; the brain for those not listed. */
-const CAPABILITIES: Readonly<Record<string, Parameters<typeof tiersWith>[0]>> = {
+const CAPABILITIES: Readonly<Record<string, Parameters<typeof tierHas>[1]>> = {
   telemetryIngest: "telemetry",
   agentTracesIngest: "traces",
   gitAiNotesUpload: "traces",
@@ -175,7 +175,8 @@ export class PlannedFaults {
   /** The details that the endpoint itself would add to the fault's row. */
   #extra(endpoint: Endpoint, fault: Fault, { retryAfter }: Planned, drawn: LimitUse[]): ProblemDetails {
     const members: Record<string, unknown> = {};
-    if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");
+    const capability = CAPABILITIES[endpoint.spec.id] ?? "brain";
+    if (fault.shape === "tierGate") members.entitled = TIERS.filter((tier) => tierHas(tier, capability));
     if (fault.shape === "download") members.download = `${baseUrlOf(this.#config)}/download`;
     if (fault.shape === "moved") members.movedTo = ELSEWHERE;
     if (fault.name === "unsupportedVersion") members.served = SERVED_VERSIONS;

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
 import { type ReadPrincipal, readToken, scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
 import { isOwnOnly } from "../../identity/sight/sight.ts";
+import { tierHas } from "../../identity/teams/teams.ts";
 import { type Reach, readableTeams, recordDeviceRead, recordRead } from "../../insight/ask/ask.ts";
 import { fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { credential } from "../../platform/http/credential.ts";
@@ -41,10 +42,11 @@ export interface Visit {
 export function reachOf({ core, reader }: Visit): Required<Reach> {
   if (reader.kind === "person")
     return { teams: () => readableTeams(core, reader.token), keep: scopeFilter(reader.token.scope) };
-  const { teamId, teamName } = reader.device;
+  const { teamId, teamName, tier } = reader.device;
+  const isIncluded = tierHas(tier, "brain");
   return {
     teams: () => (isOwnOnly(core, reader.device) ? [] : [{ id: teamId, name: teamName }]),
-    keep: () => true,
+    keep: () => isIncluded,
   };
 }
 

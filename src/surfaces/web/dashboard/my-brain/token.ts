@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { KINDS } from "../../../../formats/brain-kinds.ts";
 import { createReadToken, type IssuedReadToken } from "../../../../identity/read-tokens/read-tokens.ts";
-import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
+import { getTeam, tierHas } from "../../../../identity/teams/teams.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { page } from "../../../../platform/http/page.ts";
@@ -84,11 +84,10 @@ const unread = (ownOnly: boolean, hasBrain: boolean): string | undefined => {
 };
 
 function teamOptions({ core, session }: Person) {
-  const withBrain = tiersWith("brain");
   return session.teams.map(({ id, name, role }) => ({
     value: id,
     label: name,
-    hint: unread(role === "own_only", withBrain.includes(getTeam(core, id).tier)),
+    hint: unread(role === "own_only", tierHas(getTeam(core, id).tier, "brain")),
   }));
 }
 

@@ -1,5 +1,5 @@
 import { countDevices } from "../../../../identity/devices/devices.ts";
-import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
+import { getTeam, tierHas } from "../../../../identity/teams/teams.ts";
 import { errorCalendar } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
@@ -28,7 +28,7 @@ export const isBegun = ({ device, record, error }: Begun): boolean => device && 
 export async function begunBy({ core, session }: Member): Promise<Begun> {
   const { id } = session.team;
   const hasSession = (await listSessions(core, id, { limit: 1 })).rows.length > 0;
-  const holdsBrain = tiersWith("brain").includes(getTeam(core, id).tier);
+  const holdsBrain = tierHas(getTeam(core, id).tier, "brain");
   return {
     device: countDevices(core, id, core.clock.now()).all > 0,
     session: hasSession,

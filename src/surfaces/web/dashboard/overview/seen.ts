@@ -1,5 +1,5 @@
 import { OUTCOME_KINDS, type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
-import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
+import { getTeam, tierHas } from "../../../../identity/teams/teams.ts";
 import { errorDays, freshenEntries } from "../../../../insight/defects/defects.ts";
 import { freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import { freshenSpend, type SpendReport, spendReport } from "../../../../insight/spend/spend.ts";
@@ -75,7 +75,7 @@ export async function look({ core, session }: Member, period: Period): Promise<S
 
 async function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Promise<Seen["errors"]> {
   const { id } = session.team;
-  if (!tiersWith("brain").includes(getTeam(core, id).tier) || listRepositories(core, id).length === 0) return null;
+  if (!tierHas(getTeam(core, id).tier, "brain") || listRepositories(core, id).length === 0) return null;
   // Includes tomorrow, which has begun somewhere, as the page of errors does.
   const until = period.isPast ? period.last : period.last + 1;
   const days = await errorDays(core, id, dateOfDay(period.before), dateOfDay(until));
