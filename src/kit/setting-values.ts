@@ -74,8 +74,8 @@ function hostOf(raw: string): string | undefined {
   const bare = raw.replace(/^\[(.*)\]$/, "$1");
   const isHost =
     bare === raw ? isIP(bare) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(bare) : isIP(bare) === 6;
-  // A URL cannot hold an IPv6 zone.
-  return isHost && !bare.includes("%") ? bare : undefined;
+  // A URL cannot hold an IPv6 zone, nor a name that ends in a number.
+  return isHost && URL.canParse(`http://${isIP(bare) === 6 ? `[${bare}]` : bare}`) ? bare : undefined;
 }
 
 /** Where to listen: an address, or a name of this machine. */

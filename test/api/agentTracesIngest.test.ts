@@ -102,6 +102,24 @@ describe("agentTracesIngest", () => {
     ]);
   });
 
+  it.each(["sessionId", "session_id"])(
+    "knows a session by its %s where it has no id, as it is called elsewhere",
+    async (name) => {
+      const { t, token } = await startWithDevice();
+      const send = (id: object, span: string) =>
+        t.post(PATH, { token, json: { sessions: [{ ...id, outcome: "running", spans: [{ id: span }] }] } });
+      await send({ [name]: "s1" }, "a");
+      await send({ [name]: "s1" }, "b");
+      await send({ id: "s2", [name]: "s1" }, "c");
+      const spans = "SELECT s.external_id AS id, p.external_id AS span FROM trace_spans p JOIN trace_sessions s";
+      expect(t.rows(`${spans} ON s.id = p.session_id ORDER BY span`)).toEqual([
+        { id: "s1", span: "a" },
+        { id: "s1", span: "b" },
+        { id: "s2", span: "c" },
+      ]);
+    },
+  );
+
   it("keeps members as spelled: long numbers, spacing and escapes", async () => {
     const { t, token } = await startWithDevice();
     const body =

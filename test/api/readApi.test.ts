@@ -339,11 +339,14 @@ describe("a token of one team", () => {
       for (const id of ["0", "-1", "1e3", "99999999999999999999", "%27%20OR%201", "a%00b", "x".repeat(3_000)])
         expect([id, (await t.get(path.replace(":id", id), { token })).status]).toEqual([id, 404]);
     }
-    const own = await t.get(await pathOf(t, path, token), { token });
+    const ownPath = await pathOf(t, path, token);
+    const own = await t.get(ownPath, { token });
+    for (const team of [mine.team.id, mine.team.name])
+      expect((await t.get(`${ownPath}?team=${encodeURIComponent(team)}`, { token })).text).toBe(own.text);
     const theirOwn = ["login", mine.deviceId, "bgt_"].some((text) => own.text.includes(text));
     expect([own.status, theirOwn]).toEqual([200, true]);
     expect(own.text).not.toContain("canary");
-    for (const team of [theirs.team.id, "team_x", "' OR 1=1 --"])
+    for (const team of [theirs.team.id, theirs.team.name, "team_x", "' OR 1=1 --"])
       expect((await t.get(`${foreign}?team=${encodeURIComponent(team)}`, { token })).status).toBe(404);
     // A token of all teams must say which team it means.
     expect((await t.get(foreign, { token: all })).status).toBe(400);

@@ -59,6 +59,7 @@ it("restores a replica with the keys that were copied, and the log goes on as an
     [[], /signing key \S+ is missing: give signing-key\.pem with --key/],
     [["--key", join(directory, "signing-key.pem")], /ledger's key is missing: give ledger-key\.pem.*--new-ledger-key/],
     [["--passphrase-stdin"], /no keys are wrapped in it/],
+    [["--key", join(directory, "ledger-checkpoint")], /--key takes a signing-key\.pem or a ledger-key\.pem/],
   ] as const) {
     expect(await refusal(["restore", "--from", replica, "--data", away, ...args], PASSPHRASE)).toMatch(reason);
     expect(readdirSync(away).filter((name) => /\.db|\.pem/.test(name))).toEqual([]);

@@ -63,7 +63,7 @@ it("says what is wrong, and which line is missing", async () => {
   ]);
   for (const [args, code, text] of [
     [[], 2, "--team TEAM, or --installation"],
-    [["--team", "Acme", "--events", "disk.low"], 1, 'no event "disk.low"'],
+    [["--team", "Acme", "--events", "disk.low"], 1, 'no event "disk.low" here, but gap, rollback, defect.new'],
     [["--team", "Acme", "--kind", "mail"], 1, "not an e-mail address"],
     [["--team", "Nobody"], 1, "Nobody"],
   ] as const) {

@@ -94,6 +94,23 @@ describe("bodies that are too large", () => {
     },
   );
 
+  it.each([
+    ["HTTP/1.1", 413],
+    ["HTTP/1.0", 401],
+  ] as const)(
+    "are read to their end before a connection of %s is closed, since a reset takes the refusal away: %i",
+    async (version, status) => {
+      const bearer = status === 413 ? token : "rkd_none";
+      const body = " ".repeat(16 * MIB);
+      const bytes = requestBytes({ path: TELEMETRY, token: bearer, body, headers: { connection: "close" } });
+      bytes.write(version, bytes.indexOf("HTTP/1.1"));
+      const client = new RawSocket(port);
+      expect(await new Promise((resolve) => client.socket.write(bytes, resolve))).toBeFalsy();
+      expect((await client.reply())?.status).toBe(status);
+      await client.ended();
+    },
+  );
+
   it("are refused in chunks of one byte before these take memory, and taken in chunks of sixty-four", async () => {
     const sent = async (body: string, size: number) => {
       const pieces = Array.from(

@@ -193,6 +193,8 @@ it("finds everything that somebody may open by three letters, and nothing of oth
   expect(await titles("policy")).toContain("Policy");
   expect(await titles("redaction")).not.toEqual([]);
   expect(await titles("pl")).toEqual([]);
+  // As the API and the command line spell it.
+  expect(await titles("license")).toEqual(["Licence"]);
   expect(await titles("% _")).toEqual([]);
   const eve = await site.person();
   expect(await groupsOf(site, eve, "plo")).toEqual([]);

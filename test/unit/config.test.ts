@@ -58,6 +58,7 @@ it.each([
   ["RECKON_HOST", "127.0.0.1:4870"],
   ["RECKON_HOST", "[127.0.0.1]"],
   ["RECKON_HOST", "fe80::1%eth0"],
+  ["RECKON_HOST", "999.1.1.1"],
   ["RECKON_METRICS", "9470"],
   ["RECKON_METRICS", "http://127.0.0.1:9470"],
   ["RECKON_BASE_URL", "reckon.example"],

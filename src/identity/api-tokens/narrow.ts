@@ -8,14 +8,14 @@ import { findTeam } from "../teams/teams.ts";
 /**
  * The team that a query reads.
  * @param own the only team that the token may read; null for any
- * @param named the team in the query, if any; its name will do when the token may read all teams
+ * @param named the team in the query, if any, by id or exact name
  * @throws Problem notFound (404) for a team that is not the token's own, malformed (400) when the query has to name one
  */
 export function teamRead(core: Core, own: string | null, named: string | undefined): string {
-  if (own !== null) return named === undefined || named === own ? own : fail(notFound, "There is no such team.");
-  if (named === undefined)
+  const id = named === undefined ? own : findTeam(core, named)?.id;
+  if (id === null)
     fail(malformed, "The token reads all teams: name one with the parameter team; /api/teams lists them.");
-  return findTeam(core, named)?.id ?? fail(notFound, "There is no such team.");
+  return id && (own ?? id) === id ? id : fail(notFound, "There is no such team.");
 }
 
 /** The devices that belong to a person now; undefined when no person is given. @param person id or e-mail address */

@@ -181,7 +181,7 @@ function answer(app: Application, request: PacedRequest, reply: ServerResponse<P
 
 /** Writes a reply. Head and text go out in one piece, which halves what a small reply costs. */
 function send(reply: ServerResponse<PacedRequest>, response: Response): Promise<void> | undefined {
-  if (!reply.req.complete) reply.req.discard();
+  if (!reply.req.complete) discardRest(reply);
   if (!isFast(response)) return sendNodeResponse(reply, response);
   const { status, statusText, headers, body } = response._toNodeResponse();
   reply.writeHead(status, statusText, headers);
@@ -192,6 +192,23 @@ function send(reply: ServerResponse<PacedRequest>, response: Response): Promise<
   }
   // A reader who leaves ends the making of the body; errors in making it were logged there.
   return pipeline(Readable.fromWeb(body), reply).catch(() => void reply.destroy());
+}
+
+/**
+ * Drops the rest of a request's body. Where the connection closes after the reply, that waits for the rest: a socket closed with bytes
+ * unread is reset, and who still sends never reads the reply (RFC 9112 section 9.6).
+ */
+function discardRest({ req, shouldKeepAlive }: ServerResponse<PacedRequest>): void {
+  req.discard();
+  // Whoever was to be invited to send the body may send none.
+  if (shouldKeepAlive || req.headers.expect) return;
+  const { socket } = req;
+  const close = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    socket.end();
+    if (req.closed) close();
+    else req.once("close", close);
+  };
 }
 
 const isFast = (response: Response): response is NodeResponse => "_toNodeResponse" in response;

@@ -56,6 +56,8 @@ export const isEmailPlain = ({ userEmail }: Fields): boolean =>
 const STARTS = ["startedAt", "startTime", "start_time", "startTimeUnixNano", "start_time_unix_nano"];
 const ENDS = ["endedAt", "endTime", "end_time", "endTimeUnixNano", "end_time_unix_nano"];
 const IDS = ["id", "spanId", "span_id"];
+/** Entries, labels and the read API call it so. */
+const SESSION_IDS = ["id", "sessionId", "session_id"];
 const PARENT_IDS = ["parentId", "parentSpanId", "parent_id", "parent_span_id"];
 
 const OFFSET_TEXT = /^\d{4}-\d\d-\d\d(?:[Tt ].*(?:[Zz]|[+-]\d\d:?\d\d))?$/;
@@ -74,9 +76,8 @@ export const areTimesPlain = (fields: Fields): boolean =>
 
 /** The members that `readSession` and `readSpan` read. */
 export const SESSION_FACTS: readonly string[] = [
-  ...["id", "outcome", "agent", "model", "branch", "userEmail"],
-  ...STARTS,
-  ...ENDS,
+  ...["outcome", "agent", "model", "branch", "userEmail"],
+  ...[SESSION_IDS, STARTS, ENDS].flat(),
 ];
 export const SPAN_FACTS: readonly string[] = [
   ...["name", "kind", "context", "parentSpanContext"],
@@ -86,7 +87,7 @@ export const SPAN_FACTS: readonly string[] = [
 /** What is understood of a session as it was sent; what cannot be read counts as not said. */
 export function readSession(session: Fields): SessionFacts {
   return {
-    externalId: readId(session.id),
+    externalId: firstOf(session, SESSION_IDS, readId) ?? undefined,
     outcome: readText(session.outcome) ?? "",
     agent: readText(session.agent),
     model: readText(session.model),

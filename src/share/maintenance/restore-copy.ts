@@ -91,11 +91,16 @@ function takeIn(file: string, incoming: string): void {
   }
 }
 
-const nameOf = (pem: string): string => {
-  const type = createPrivateKey(pem).asymmetricKeyType;
+function nameOf(pem: string): string {
+  let type: string | undefined;
+  try {
+    type = createPrivateKey(pem).asymmetricKeyType;
+  } catch {
+    // OpenSSL names neither the file nor what is wrong with it.
+  }
   if (type === "rsa") return BESIDE.key;
-  return type === "ed25519" ? BESIDE.ledgerKey : fail(invalid, `a key of the type ${type} signs nothing here`);
-};
+  return type === "ed25519" ? BESIDE.ledgerKey : fail(invalid, "--key takes a signing-key.pem or a ledger-key.pem");
+}
 
 /** The key files that belong to a database. @throws Problem where one is missing or is another's */
 async function keysFor(

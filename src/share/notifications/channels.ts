@@ -108,7 +108,8 @@ function readAddresses(typed: string): string[] {
 function readEvents(teamId: string | null, typed: readonly string[]): NoticeName[] {
   const known = eventsFor(teamId);
   const strange = typed.find((name) => !known.some((one) => one === name));
-  if (strange !== undefined) fail(invalid, `There is no event "${strange.slice(0, 60)}" to choose here.`);
+  if (strange !== undefined)
+    fail(invalid, `There is no event "${strange.slice(0, 60)}" here, but ${known.join(", ")}.`);
   if (typed.length === 0) fail(invalid, "Choose one event at least.");
   return known.filter((name) => typed.includes(name));
 }

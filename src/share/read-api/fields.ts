@@ -14,7 +14,10 @@ export const filter = (description: string, most = 512) =>
 /** What every endpoint takes. */
 export const TEAM = {
   team: v.optional(
-    v.pipe(identifier(100), v.description("The team's id; a token of all teams must name it, one of a team need not.")),
+    v.pipe(
+      identifier(100),
+      v.description("The team, by id or exact name; a token of all teams must name it, one of a team need not."),
+    ),
   ),
 };
 

@@ -57,7 +57,7 @@ export function findPages(call: Person, text: string): Found[] {
     { label: "Your account", group: "You", path: "/account" },
     { label: "Second factor", group: "You", path: "/account/second-factor" },
   ];
-  const pages = all.filter(({ label }) => holds(text, label));
+  const pages = all.filter(({ label, path }) => holds(text, label, path));
   const docs = docIndex().filter(({ title, summary, path }) => holds(text, title, summary, path));
   return [
     {
