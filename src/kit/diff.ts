@@ -5,7 +5,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Changed lines with up to three unchanged lines around them. Line numbers are 1-based. */
+/** Changed lines with unchanged lines around them. Line numbers are 1-based. */
 export interface Hunk {
   readonly oldStart: number;
   readonly newStart: number;
@@ -26,11 +26,11 @@ const MAX_MS = 100;
 const MAX_LINES = 200_000;
 const LINE_KINDS = { "+": "added", "-": "removed", " ": "same" } as const;
 
-/** Compares two texts line by line (Myers, 1986). */
-export function diffLines(old: string, now: string): Diff {
+/** Compares two texts line by line (Myers, 1986). @param context unchanged lines around changed ones, at most */
+export function diffLines(old: string, now: string, context = 3): Diff {
   if (countLines(old) + countLines(now) > MAX_LINES) return { hunks: [], tooDifferent: true };
   const patch = structuredPatch("", "", old, now, undefined, undefined, {
-    context: 3,
+    context,
     maxEditLength: MAX_EDITS,
     timeout: MAX_MS,
   });
@@ -44,6 +44,16 @@ export function diffLines(old: string, now: string): Diff {
       .map((line) => ({ kind: LINE_KINDS[line[0] as keyof typeof LINE_KINDS], text: line.slice(1) })),
   }));
   return { hunks, tooDifferent: false };
+}
+
+/** The line that a hunk begins with in the unified format (POSIX diff -u). */
+export function hunkHeader({ oldStart, newStart, lines }: Hunk): string {
+  const range = (start: number, other: DiffLine["kind"]) => {
+    const count = lines.filter(({ kind }) => kind !== other).length;
+    // Of no lines, the one before is named.
+    return `${count === 0 ? start - 1 : start},${count}`;
+  };
+  return `@@ -${range(oldStart, "added")} +${range(newStart, "removed")} @@`;
 }
 
 /** Lines of a text; counting stops beyond `MAX_LINES`. */

@@ -15,7 +15,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { diffLines, type Hunk } from "../../kit/diff.ts";
+import { diffLines, hunkHeader } from "../../kit/diff.ts";
 import { syncDirectory, writeFileAtomically } from "../../kit/files.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 import { type Backup, backupOf, dropBackup, keepBackup } from "./backups.ts";
@@ -165,17 +165,10 @@ function changeOf(file: string, before: string | undefined, after: string | unde
 /** Removed and added lines in the unified format (POSIX diff -U 0), without context. */
 function unifiedDiff(file: string, before: string | undefined, after: string | undefined): string {
   const lines = [`--- ${before === undefined ? "/dev/null" : file}`, `+++ ${after === undefined ? "/dev/null" : file}`];
-  for (const hunk of diffLines(before ?? "", after ?? "").hunks) lines.push(...changedLines(hunk));
+  for (const hunk of diffLines(before ?? "", after ?? "", 0).hunks)
+    lines.push(
+      hunkHeader(hunk),
+      ...hunk.lines.map(({ kind, text }) => (kind === "added" ? "+" : "-") + text.replace(/\r$/, "")),
+    );
   return `${lines.join("\n")}\n`;
-}
-
-function changedLines({ oldStart, newStart, lines }: Hunk): string[] {
-  const removed = (upTo: number) => lines.slice(0, upTo).filter(({ kind }) => kind !== "added").length;
-  const added = (upTo: number) => lines.slice(0, upTo).filter(({ kind }) => kind !== "removed").length;
-  return lines.flatMap(({ kind, text }, i) => {
-    if (kind === "same") return [];
-    const line = (kind === "added" ? "+" : "-") + text.replace(/\r$/, "");
-    const begins = i === 0 || lines[i - 1]?.kind === "same";
-    return begins ? [`@@ -${oldStart + removed(i)} +${newStart + added(i)} @@`, line] : [line];
-  });
 }

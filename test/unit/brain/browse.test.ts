@@ -1,5 +1,7 @@
+import { applyPatch } from "diff";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { diffLines } from "../../../src/kit/diff.ts";
+import { diffLines, hunkHeader } from "../../../src/kit/diff.ts";
 import {
   fileVersions,
   listFiles,
@@ -166,6 +168,19 @@ describe("diffs", () => {
     expect(diffLines("a", "a")).toEqual({ hunks: [], tooDifferent: false });
     // Splitting so many lines alone would keep everybody else waiting.
     expect(diffLines("\n".repeat(200_000), "\n".repeat(200_000)).tooDifferent).toBe(true);
+  });
+
+  it("make a patch of one text that gives the other, whatever stands around the changes", () => {
+    const text = fc.array(fc.constantFrom("a\n", "b\n", "c\n"), { maxLength: 12 }).map((lines) => lines.join(""));
+    const marks = { same: " ", added: "+", removed: "-" };
+    fc.assert(
+      fc.property(text, text, fc.integer({ min: 0, max: 3 }), (old, now, context) => {
+        const hunks = diffLines(old, now, context).hunks.map((hunk) =>
+          [hunkHeader(hunk), ...hunk.lines.map((line) => marks[line.kind] + line.text), ""].join("\n"),
+        );
+        expect(applyPatch(old, `--- a\n+++ a\n${hunks.join("")}`)).toBe(now);
+      }),
+    );
   });
 
   it("give up on texts that have nothing in common instead of taking long", () => {

@@ -1,4 +1,4 @@
-import type { Hunk } from "../../../kit/diff.ts";
+import { type Hunk, hunkHeader } from "../../../kit/diff.ts";
 import { type Html, html } from "../../../kit/html.ts";
 
 const MARKS = { same: " ", added: "+", removed: "−" } as const;
@@ -17,13 +17,10 @@ export function diff(label: string, hunks: readonly Hunk[], numbered = true): Ht
 ${hunks.map((hunk) => hunkRows(hunk, numbered))}</table></div>`;
 }
 
-function hunkRows({ oldStart, newStart, lines }: Hunk, numbered: boolean): Html {
-  let oldLine = oldStart;
-  let newLine = newStart;
-  const oldCount = lines.filter(({ kind }) => kind !== "added").length;
-  const newCount = lines.filter(({ kind }) => kind !== "removed").length;
-  return html`<tbody>${numbered && html`<tr class="hunk"><td colspan="3">@@ −${oldStart},${oldCount} +${newStart},${newCount} @@</td></tr>`}
-${lines.map(({ kind, text }) => {
+function hunkRows(hunk: Hunk, numbered: boolean): Html {
+  let { oldStart: oldLine, newStart: newLine } = hunk;
+  return html`<tbody>${numbered && html`<tr class="hunk"><td colspan="3">${hunkHeader(hunk).replace("-", "−")}</td></tr>`}
+${hunk.lines.map(({ kind, text }) => {
   const before = kind === "added" || !numbered ? "" : oldLine++;
   const after = kind === "removed" || !numbered ? "" : newLine++;
   const word = WORDS[kind];
