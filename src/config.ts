@@ -96,7 +96,7 @@ export const SETTINGS = {
   billing: setting<"on" | "off">({
     env: "RECKON_BILLING",
     fallback: "on",
-    description: "off: nobody pays here, and the dashboard shows neither licences nor seats",
+    description: "off: nobody pays here, and teams are shown neither licences nor seats",
     read: oneOf(["on", "off"] as const),
   }),
   log: setting<(typeof LOG_LEVELS)[number]>({

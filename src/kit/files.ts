@@ -121,8 +121,6 @@ export function writeFileAtomically(path: string, content: string | Uint8Array, 
       // The umask does not apply: every replacement has exactly the given mode.
       if (mode !== 0o600) fchmodSync(fd, mode);
       fsyncSync(fd);
-    } catch (error) {
-      throw withPath(path, error);
     } finally {
       closeSync(fd);
     }
@@ -130,6 +128,9 @@ export function writeFileAtomically(path: string, content: string | Uint8Array, 
     // A hard link fails where a rename would overwrite: two first starts cannot replace each other's key.
     if (replace) renameSync(temporary, path);
     else linkSync(temporary, path);
+  } catch (error) {
+    // Whoever reads of it knows the file that was to be written, not the one beside it.
+    throw withPath(path, error);
   } finally {
     rmSync(temporary, { force: true });
   }

@@ -24,6 +24,13 @@ it("shows who did what, the newest first, narrowed as it is asked for, and says 
     { action: "device.renamed", actorKind: "command", teamId: team.id, targetId: deviceId, detail: { from: null } },
     [],
   ]);
+  // By its leaf it can be proved.
+  const { proof } = await json("ledger", "prove", `event:${event.leaf}`);
+  const extra = Buffer.from(/^extra (.*)$/m.exec(proof)?.[1] ?? "", "base64").toString();
+  expect(JSON.parse(JSON.parse(extra).items[0].text)).toMatchObject({
+    targetId: deviceId,
+    targetLabel: "build-7  [31m",
+  });
   const all = await json("audit");
   expect(all.map((one: { action: string }) => one.action).slice(0, 2)).toEqual(["team.created", "device.renamed"]);
   expect(all).toHaveLength(t.count("audit_events"));

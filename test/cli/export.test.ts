@@ -392,6 +392,18 @@ it("an archive of what was erased, or came again with other content, says what i
   }
 });
 
+it("has a brain's file once that several teams hold", async () => {
+  const t = await startInstance();
+  for (const name of ["Acme", "Beta"]) await deliverAll(t, await t.device(await t.team({ name })), "shop", "marigold");
+  await t.close();
+  const key = (await command(["ledger", "key", "--data", t.directory])).stdout.trim();
+  const out = join(t.directory, "shop.tar.zst");
+  expect((await command(["export", "--repo", "shop", "--out", out, "--data", t.directory])).code).toBe(0);
+  expect([...unpack(out).files.keys()].filter((path) => path.endsWith(".md"))).toHaveLength(2);
+  const { code, stdout } = await command(["ledger", "check", out, "--key", key]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("all of 6 deliveries are what was delivered")]);
+});
+
 it("reads a team's deliveries once for somebody with hundreds of devices, not once for each", async () => {
   const withFew = await archivedWith(5);
   // A look for each device took four seconds.

@@ -129,6 +129,35 @@ describe("a damaged database", () => {
     );
   });
 
+  it("is called damaged by the doctor and the ledger's verification, whatever table is hit", async () => {
+    const data = usedData();
+    const path = databaseOf(data);
+    const sound = readFileSync(path);
+    const roots = rowsOf(
+      data.directory,
+      `SELECT name, rootpage AS page FROM sqlite_schema
+       WHERE name IN ('deliveries', 'delivery_items', 'telemetry_segments', 'trace_sessions', 'trace_spans', 'brain_snapshots', 'defect_files')`,
+    ) as { name: string; page: number }[];
+    expect(roots).toHaveLength(7);
+    for (const { name, page } of roots) {
+      writeFileSync(path, sound);
+      overwrite(path, (page - 1) * PAGE, Buffer.alloc(40, 0xff));
+      const [doctor, verify] = await Promise.all(
+        [["doctor"], ["ledger", "verify"]].map((words) => command([...words, "--data", data.directory])),
+      );
+      expect([doctor?.code, doctor?.stdout], name).toEqual([
+        1,
+        expect.stringMatching(/^structure\tfailed\tthe database .* is damaged .*reckon restore FILE/),
+      ]);
+      if (name === "defect_files") expect(verify?.code).toBe(0);
+      else
+        expect([verify?.code, verify?.stderr], name).toEqual([
+          1,
+          expect.stringMatching(/^reckon: the database .* is damaged .*reckon restore FILE/),
+        ]);
+    }
+  });
+
   it("is refused when the file was cut off, to half or to nothing, beside a signing key that says it was in use", async () => {
     const data = usedData();
     const size = statSync(databaseOf(data)).size;

@@ -16,6 +16,7 @@ const COLUMNS = [
   "targetLabel",
   "ip",
   "detail",
+  "leaf",
 ] as const satisfies readonly (keyof StoredEvent)[];
 
 const FORMATS = {

@@ -3,7 +3,7 @@ import { cutPage, type Page } from "../../kit/page.ts";
 import { soughtText } from "../../kit/strings.ts";
 import { wholeNames } from "../../kit/whole-names.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type EventRow, rows, type Selection } from "./rows.ts";
+import { type EventRow, type ListedRow, rows, type Selection } from "./rows.ts";
 
 export interface EventFilter {
   /** Only events of this team; null for all events, as operators see them. */
@@ -29,7 +29,7 @@ interface Somebody {
   readonly others: ReadonlySet<string>;
 }
 
-export interface StoredEvent extends Omit<EventRow, "detail"> {
+export interface StoredEvent extends Omit<ListedRow, "detail"> {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 

@@ -16,6 +16,12 @@ export interface EventRow {
   readonly detail: string;
 }
 
+/** An event as it is listed. */
+export interface ListedRow extends EventRow {
+  /** The number of its leaf, by which it is proved; null for an event from before events were leaves. */
+  readonly leaf: number | null;
+}
+
 /** An event that is a leaf of the log. */
 export interface LeafRow extends EventRow {
   readonly leaf: number;
@@ -79,11 +85,13 @@ export const rows = statements((db) => ({
        (SELECT id FROM audit_events WHERE team_id IS @teamId AND at < @since ORDER BY id DESC LIMIT 1), 0) ORDER BY id`,
   ),
   // By audit_events_by_team, newest first.
-  ofTeam: db.prepare<[Selection], EventRow>(
-    `SELECT ${EVENT} FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC`,
+  ofTeam: db.prepare<[Selection], ListedRow>(
+    `SELECT ${EVENT}, leaf FROM audit_events WHERE team_id = @teamId AND ${MATCHES} ORDER BY id DESC`,
   ),
   // By the primary key, newest first.
-  ofAll: db.prepare<[Selection], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
+  ofAll: db.prepare<[Selection], ListedRow>(
+    `SELECT ${EVENT}, leaf FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`,
+  ),
   // A walk from the end, by the primary key.
   ofAct: db
     .prepare<[string, string], number | null>(

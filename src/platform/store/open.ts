@@ -213,7 +213,8 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     close() {
       queue.drain();
       if (queue.stats.changes > 0) checkpoints.end();
-      db.close();
+      // What an error left half read cannot be closed before the process ends, and must not hide the error.
+      if (!db.inTransaction) db.close();
       leftovers.close();
     },
   };

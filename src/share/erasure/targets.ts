@@ -94,7 +94,7 @@ export function oneSession(core: Core, named: string, device?: string) {
   if (!session)
     fail(
       notFound,
-      `there is no session "${named}": give the number of its page, or its agent's id for it; of which entries alone tell, with its device`,
+      `there is no session "${named}": give the number of its page, or its agent's id for it; where entries alone tell of it, erase it with --device, or hold its device`,
     );
   if (more.length > 0)
     fail(

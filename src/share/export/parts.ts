@@ -27,13 +27,14 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
   if (person) yield { file: "person.json", content: `${JSON.stringify(accountOf(core, person), readable, 2)}\n` };
   const head = checkpoint(core);
   if (head) yield { file: "checkpoint", content: head.note };
+  const contents = new Set<string>();
   for (const { teamId, deviceIds } of teams) {
     const written = new Set<number>();
     const ofTeam = { teamId, devices: new Set(deviceIds), repoKey, head, written };
     yield* deliveries(core, ofTeam, "deliveries");
     yield* entries(core, teamId, { deviceIds, repoKey: repoKey ?? undefined });
     for (const deviceId of deviceIds) yield* sessions(core, deviceId, repoKey);
-    yield* brains(core, deviceIds, repoKey);
+    yield* brains(core, deviceIds, repoKey, contents);
     yield* deliveries(core, ofTeam, "deliveries-since");
     if (!person) yield* triage(core, teamId, { repoKey, personId: null });
     if (scope.kind === "team") yield* events(core, { teamId });
@@ -116,15 +117,19 @@ async function* events(core: Core, filter: Parameters<typeof exportEvents>[1]): 
 
 const lines = (name: string, value: object): Part => ({ lines: name, text: `${JSON.stringify(value)}\n` });
 
-/** Snapshots, and each of their files once, by what it is addressed by. */
-function* brains(core: Core, deviceIds: readonly string[], repoKey: string | null): Generator<Part> {
-  const written = new Set<number>();
+/** Snapshots, and each of their files once, by what it is addressed by: teams may have the same. @param written those that are there */
+function* brains(
+  core: Core,
+  deviceIds: readonly string[],
+  repoKey: string | null,
+  written: Set<string>,
+): Generator<Part> {
   for (const deviceId of deviceIds)
     for (const { files, ...snapshot } of brainExport.snapshots(core, deviceId, repoKey)) {
       yield lines("brain", { ...snapshot, files: files.map(({ path, sha256 }) => ({ path, sha256 })) });
       for (const { blobId, sha256 } of files) {
-        if (written.has(blobId)) continue;
-        written.add(blobId);
+        if (written.has(sha256)) continue;
+        written.add(sha256);
         yield { file: `brain/${sha256}.md`, content: readBlob(core, blobId) };
       }
     }

@@ -4,6 +4,7 @@ import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { isWindows } from "../../kit/files.ts";
 import { type Steps, unwatched } from "../../kit/steps.ts";
+import { counted } from "../../kit/strings.ts";
 import { ensureSigningKey, hasSigningKey, keyFaults } from "../../platform/keys/keys.ts";
 import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
 import { ledgerKeys, type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
@@ -34,8 +35,12 @@ export async function examine(core: Core, steps: Steps = unwatched): Promise<Fin
 
   steps(CHECKING);
   const damage = checkStructure(db, "integrity_check");
-  if (damage === undefined) add("structure", "ok", "the database file is sound");
-  else add("structure", "failed", damageAdvice(directory, damage));
+  if (damage !== undefined) {
+    add("structure", "failed", damageAdvice(directory, damage));
+    // Whatever else is asked of it may fail, or be answered wrongly.
+    return findings;
+  }
+  add("structure", "ok", "the database file is sound");
   findings.push(examineSchema(core));
   steps("checking references");
   const orphans = db.pragma("foreign_key_check") as { readonly table: string }[];
@@ -54,26 +59,27 @@ export async function examine(core: Core, steps: Steps = unwatched): Promise<Fin
   const wal = core.store.walBytes();
   add("write-ahead log", wal > core.config.maxWalBytes ? "warning" : "ok", `${Math.floor(wal / 1024)} KiB`);
 
-  if (damage === undefined) {
-    const ledger = verifyLedger(core, undefined, steps(VERIFYING));
-    const first = ledger.faults[0];
-    if (first)
-      add(
-        "ledger",
-        "failed",
-        `${ledger.faults.length} faults in ${ledger.deliveries} deliveries, such as ${first.problem} of delivery ${first.deliveryId}: ` +
-          `${first.detail}; "reckon ledger verify" names all`,
-      );
-    else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
-    findings.push(
-      examineClock(core),
-      examineDerived(core),
-      examineJobs(core),
-      examineReleases(core),
-      examineErasures(core),
+  const ledger = verifyLedger(core, undefined, steps(VERIFYING));
+  const first = ledger.faults[0];
+  if (first)
+    add(
+      "ledger",
+      "failed",
+      `${counted(ledger.faults.length, "fault")} in ${ledger.deliveries} deliveries, such as ${first.problem} of delivery ${first.deliveryId}: ` +
+        `${first.detail}; "reckon ledger verify" names all`,
     );
-    findings.push(examineRetention(core), examineBackups(core), ...examineReplica(core), ...examineLake(core));
-  }
+  else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
+  findings.push(
+    examineClock(core),
+    examineDerived(core),
+    examineJobs(core),
+    examineReleases(core),
+    examineErasures(core),
+    examineRetention(core),
+    examineBackups(core),
+    ...examineReplica(core),
+    ...examineLake(core),
+  );
   return findings;
 }
 

@@ -68,6 +68,7 @@ export interface LedgerHead {
  * was delivered, whose it is and that a delivery brought it; and what is said to be the newest.
  * @param anchor a head noted earlier; proves that nothing up to it was replaced wholesale
  * @param onProgress told the share done, 0 to 1
+ * @throws SqliteError where the file is damaged; the store is of no use then but to be closed
  */
 export function verifyLedger(
   core: Core,
@@ -78,11 +79,9 @@ export function verifyLedger(
   const signed = signedBeside(core);
   // One read transaction: all that is compared is of one instant, whatever a server writes meanwhile.
   core.store.db.exec("BEGIN");
-  try {
-    return walk(core, { anchor, signed }, onProgress);
-  } finally {
-    core.store.db.exec("COMMIT");
-  }
+  const report = walk(core, { anchor, signed }, onProgress);
+  core.store.db.exec("COMMIT");
+  return report;
 }
 
 /** The share of the time that reading deliveries takes; the rest goes into computing the tree again. */

@@ -31,7 +31,10 @@ function openFile(path: string): Source {
     growth: async (from, { size }) => {
       if (growth?.oldSize === from) return growth.hashes;
       const has = growth ? `proves growth from ${growth.oldSize} leaves on` : "holds no consistency proof";
-      fail(invalid, `${path} ${has}: one from ${from} leaves to ${size} is needed`);
+      fail(
+        invalid,
+        `${path} ${has}: one from ${from} leaves to ${size} is needed (reckon ledger checkpoint --since ${from})`,
+      );
     },
   };
 }

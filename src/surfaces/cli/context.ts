@@ -5,14 +5,14 @@ import { roleIn } from "../../identity/members/members.ts";
 import { findUser, getUser, type User } from "../../identity/people/people.ts";
 import { getTeam, type Team } from "../../identity/teams/teams.ts";
 import { systemClock } from "../../kit/clock.ts";
-import { StoreUnavailable } from "../../kit/errors.ts";
+import { DataDirectoryError, StoreUnavailable } from "../../kit/errors.ts";
 import { withPath } from "../../kit/files.ts";
 import { processLog } from "../../kit/log.ts";
 import { fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE } from "../../platform/audit/audit.ts";
-import { announcedBaseUrl, type OpenOptions, openStore } from "../../platform/store/store.ts";
+import { announcedBaseUrl, damageAdvice, type OpenOptions, openStore } from "../../platform/store/store.ts";
 import { createOutput, type Io, type Output } from "./output.ts";
 import { readInput, readText, requireNewFile, writeArchive, writeText } from "./texts.ts";
 
@@ -103,6 +103,12 @@ export function withCoreToLook<T>(cli: Cli, options: CommonOptions, work: Work<T
   return cli.place.carryOut(cli, options, { create: false, older: "look" }, work);
 }
 
+/** An error of the store with its place; where the file is damaged, what to do about it. */
+function explain(error: Error & { code?: string }, directory: string): Error {
+  if (error.code?.startsWith("SQLITE_CORRUPT")) return new DataDirectoryError(damageAdvice(directory, error.message));
+  return error instanceof StoreUnavailable ? withPath(directory, error) : error;
+}
+
 /** This machine. Whoever has the data directory may do everything. */
 export const HERE: Place = {
   admit() {},
@@ -122,7 +128,7 @@ export const HERE: Place = {
     try {
       return await work(core, outputAt(cli, options), { by: COMMAND_LINE, teamId: null });
     } catch (error) {
-      throw error instanceof StoreUnavailable ? withPath(config.data, error) : error;
+      throw explain(error as Error, config.data);
     } finally {
       store.close();
     }

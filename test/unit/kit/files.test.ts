@@ -18,3 +18,12 @@ it("replaces a file that may be replaced, and no other", () => {
   writeFileAtomically(path, "three", true);
   expect(readFileSync(path, "utf8")).toBe("three");
 });
+
+it("names the file that it cannot write, not the one that it makes beside it", () => {
+  const folder = newFolder();
+  for (const [path, code] of [
+    [join(folder, "none", "file"), "ENOENT"],
+    [folder, "EISDIR"],
+  ])
+    expect(() => writeFileAtomically(path as string, "text", true)).toThrow(expect.objectContaining({ code, path }));
+});

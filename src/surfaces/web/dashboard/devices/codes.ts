@@ -131,7 +131,7 @@ const FLEET = formSpec(
     hours: {
       kind: "number",
       label: "Hours each is bound",
-      hint: "For machines that live for one job, as in CI: they end by themselves, take no seat then, and nobody is told that they are quiet. Empty for machines that stay.",
+      hint: "For machines that live for one job, as in CI: they end by themselves, count no more then, and nobody is told that they are quiet. Empty for machines that stay.",
       min: 1,
       max: MAX_HOURS,
       schema: v.union([
