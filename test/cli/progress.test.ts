@@ -109,7 +109,7 @@ it("backups, restores and the doctor name each step of theirs that takes long", 
     return [...seen];
   };
   const file = join(newFolder(), "copy.db");
-  await backup(core, file, () => {});
+  await backup(core, file);
   const read = ["checking the structure", "verifying the ledger"];
   expect(await stepsOf(() => examine(core, steps))).toEqual([read[0], "checking references", read[1]]);
   expect(await stepsOf(() => inspectCopy(core, file, steps))).toEqual(read);

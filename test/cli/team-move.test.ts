@@ -272,7 +272,7 @@ describe("a team that moves", () => {
   it("can come after a restore from before a device was made that is erased by now", async () => {
     const { t, ada } = await shop();
     const file = join(newFolder(), "backup");
-    await backup(t.instance.core, file, () => {});
+    await backup(t.instance.core, file);
     const later = await t.device(ada.team);
     await deliverAll(t, later, "shop", "peony");
     const { core } = t.instance;
@@ -306,7 +306,7 @@ describe("a team that moves", () => {
     const [acme, lavender] = [await leave(t, "Acme"), await leave(t, "Lavender")];
     const u = await startInstance();
     const before = join(newFolder(), "before");
-    await backup(u.instance.core, before, () => {});
+    await backup(u.instance.core, before);
     await arrive(u, lavender);
     await arrive(u, acme);
     expect([faults(t), faults(u)]).toEqual([[], []]);

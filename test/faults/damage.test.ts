@@ -129,7 +129,7 @@ describe("a damaged database", () => {
     );
   });
 
-  it("is called damaged by the doctor and the ledger's verification, whatever table is hit", async () => {
+  it("is called damaged by the doctor, the ledger's verification and a backup, whatever table is hit", async () => {
     const data = usedData();
     const path = databaseOf(data);
     const sound = readFileSync(path);
@@ -142,9 +142,18 @@ describe("a damaged database", () => {
     for (const { name, page } of roots) {
       writeFileSync(path, sound);
       overwrite(path, (page - 1) * PAGE, Buffer.alloc(40, 0xff));
-      const [doctor, verify] = await Promise.all(
-        [["doctor"], ["ledger", "verify"]].map((words) => command([...words, "--data", data.directory])),
+      const copy = join(data.directory, "copy.db");
+      const [doctor, verify, backup] = await Promise.all(
+        [["doctor"], ["ledger", "verify"], ["backup", copy]].map((words) =>
+          command([...words, "--data", data.directory]),
+        ),
       );
+      // Nothing is left that would pass for a backup.
+      expect([backup?.code, backup?.stderr, existsSync(copy)], name).toEqual([
+        1,
+        expect.stringMatching(/the database .* is damaged .*reckon restore FILE/),
+        false,
+      ]);
       expect([doctor?.code, doctor?.stdout], name).toEqual([
         1,
         expect.stringMatching(/^structure\tfailed\tthe database .* is damaged .*reckon restore FILE/),

@@ -2,9 +2,18 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { whereFull } from "../../kit/errors.ts";
+import { DataDirectoryError, whereFull } from "../../kit/errors.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
-import { type BackupResult, finishBackup, openFile, removeDatabase } from "../../platform/store/store.ts";
+import { type Steps, unwatched } from "../../kit/steps.ts";
+import {
+  type BackupResult,
+  checkStructure,
+  damageAdvice,
+  finishBackup,
+  openFile,
+  removeDatabase,
+} from "../../platform/store/store.ts";
+import { CHECKING, withCopy } from "./copies.ts";
 import { noteBackup } from "./last-backup.ts";
 import { requireOwnKey } from "./restore.ts";
 import { readFirst } from "./rows.ts";
@@ -12,11 +21,17 @@ import { readFirst } from "./rows.ts";
 /**
  * Copies database, signing keys and own prices into one file, while the server may be running. The copy is of one instant,
  * whatever is written meanwhile, and holds the private key: keep it as safe as the key.
- * @param onProgress told the share done, 0 to 1
- * @throws Error when the file exists or cannot be written; nothing is left behind then
+ * @throws Error when the file exists or cannot be written, or the database is damaged; nothing is left behind then
  */
-export async function backup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
-  const made = await makeBackup(core, file, onProgress);
+export async function backup(core: Core, file: string, steps: Steps = unwatched): Promise<BackupResult> {
+  const made = await makeBackup(core, file, steps("copying the database"));
+  steps(CHECKING);
+  const damage = await withCopy(core, made.file, (copy) => checkStructure(copy.store.db));
+  if (damage !== undefined) {
+    // It would pass for a backup, and take the place of a sound one.
+    removeDatabase(made.file);
+    throw new DataDirectoryError(damageAdvice(core.store.directory, damage));
+  }
   try {
     noteBackup(core, made.file, made.bytes);
   } catch (error) {
@@ -26,7 +41,7 @@ export async function backup(core: Core, file: string, onProgress: (share: numbe
   return made;
 }
 
-/** The same, without a note of it. */
+/** The same of a sound database, without a note of it. @param onProgress told the share done, 0 to 1 */
 export async function makeBackup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
   const target = resolve(file);
   if (existsSync(target)) fail(conflict, `${target} exists already; a backup never overwrites one`);

@@ -22,8 +22,7 @@ function addBackup(program: Command, cli: Cli): void {
       .description("copy database, signing keys and own prices into one file, while the server runs"),
   ).action((file: string, options: CommonOptions) =>
     withCoreToLook(cli, options, async (core, output) => {
-      const onProgress = output.steps("copying the database");
-      const made = await orNothing(`${resolve(file)}.partial`, () => backup(core, file, onProgress));
+      const made = await orNothing(`${resolve(file)}.partial`, () => backup(core, file, output.steps));
       output.result(
         made,
         () =>

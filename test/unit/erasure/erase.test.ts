@@ -536,7 +536,7 @@ it("is interrupted when the instance stops, and finished by the next", async () 
 it("erases again what a restored backup brings back, once, and says so", async () => {
   const { t, mine } = await twoDevices();
   const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
-  await backup(t.instance.core, file, () => {});
+  await backup(t.instance.core, file);
   t.clock.advance(30 * 86_400_000);
   await erase(t, { device: mine.deviceId });
   await t.close();
@@ -559,7 +559,7 @@ it("erases again what a restored backup brings back, once, and says so", async (
 it("repeats after a restore an erasure that only the replaced database has on record", async () => {
   const { t, mine } = await twoDevices();
   const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
-  await backup(t.instance.core, file, () => {});
+  await backup(t.instance.core, file);
   t.clock.advance(30 * 86_400_000);
   await request(t, { device: mine.deviceId });
   await t.close();

@@ -78,7 +78,7 @@ it("erases nothing of a person who has a held exported session", async () => {
 it("repeats that after a backup from before is restored", async () => {
   const { t, core } = await shared();
   const file = join(t.directory, "before");
-  await backup(core, file, () => {});
+  await backup(core, file);
   await eraseNow(core, ADA);
   await t.close();
   restore(file, t.directory, "then");

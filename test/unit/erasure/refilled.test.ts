@@ -12,7 +12,7 @@ import { ledgerFaults } from "../../support/ledger-faults.ts";
 it("erases a session again that a machine sends to a restored server, which knew neither it nor its erasure", async () => {
   const { t, device } = await startWithDevice();
   const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
-  await backup(t.instance.core, file, () => {});
+  await backup(t.instance.core, file);
   const send = async (to: TestInstance, seq: number, text: string) => {
     const { token } = device;
     const entries = [{ seq, payload: { type: "prompt", text, sessionId: text } }];

@@ -128,7 +128,7 @@ it("knows the jobs that fail, and the newest backup", async () => {
   expect(await scrape(t)).toMatchObject({ reckon_backup_last_success_timestamp_seconds: 0 });
   const tries = await leaveFailing(core);
   const folder = newFolder();
-  await backup(core, join(folder, "copy.db"), () => {});
+  await backup(core, join(folder, "copy.db"));
   const made = t.clock.now() / 1000;
   const seen = await later(t);
   expect(seen).toMatchObject({
@@ -136,7 +136,7 @@ it("knows the jobs that fail, and the newest backup", async () => {
     reckon_backup_last_success_timestamp_seconds: made,
   });
   // A failed backup does not count; an unreadable note counts as none.
-  await expect(backup(core, join(folder, "copy.db"), () => {})).rejects.toThrow("exists already");
+  await expect(backup(core, join(folder, "copy.db"))).rejects.toThrow("exists already");
   t.clock.advance(DAY);
   expect(await scrape(t)).toMatchObject({ reckon_backup_last_success_timestamp_seconds: made });
   writeFileSync(join(t.directory, "last-backup.json"), "{");
@@ -144,7 +144,7 @@ it("knows the jobs that fail, and the newest backup", async () => {
   // A backup succeeds although it cannot be noted. An unknown time is not reported as "never".
   rmSync(join(t.directory, "last-backup.json"));
   mkdirSync(join(t.directory, "last-backup.json"));
-  const { file } = await backup(core, join(folder, "second.db"), () => {});
+  const { file } = await backup(core, join(folder, "second.db"));
   expect([file, t.log.some((line) => line.includes("backup_not_noted"))]).toEqual([join(folder, "second.db"), true]);
   const unread = await scrape(t);
   expect(unread.reckon_figures_unread).toBe(2);
