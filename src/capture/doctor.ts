@@ -5,11 +5,12 @@ import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { counted } from "../kit/strings.ts";
 import { AGENT_FOLDERS } from "./agent-folders.ts";
 import { ask, movedToOf } from "./client.ts";
+import { rejectionOf } from "./exchange.ts";
 import { endOfFile } from "./git.ts";
 import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
 import { type Capture, type Credentials, chosenAgents, isForOneJob, NOT_CONNECTED, readCredentials } from "./state.ts";
-import { COPIED, readStatus } from "./status.ts";
+import { FORGOTTEN, readStatus } from "./status.ts";
 
 /** One thing that was looked at. */
 export interface Check {
@@ -100,9 +101,7 @@ function contentChecks(capture: Capture): Check[] {
       ? warning("outbox", `full (${waits}): nothing is read until the server has taken some`)
       : ok("outbox", waits),
   );
-  if (trouble && trouble.until !== null)
-    checks.push(warning("sending", `${trouble.reason}; next try ${isoInstant(trouble.until)}`));
-  if (trouble?.reason === COPIED) checks.push(warning("sending", COPIED));
+  if (trouble) checks.push(troubleCheck(capture, trouble.reason, trouble.until));
   if (rejected > 0)
     checks.push(warning("rejected", `the server refused ${rejected}; they are kept in agent.db, table "rejected"`));
   if (unknown.length > 0) {
@@ -116,6 +115,13 @@ function contentChecks(capture: Capture): Check[] {
   }
   for (const { path, reason } of unreadable) checks.push(warning("transcript", `${path} cannot be read: ${reason}`));
   return checks;
+}
+
+function troubleCheck(capture: Capture, reason: string, until: number | null): Check {
+  if (reason === FORGOTTEN) return failed("reading", reason);
+  if (until !== null) return warning("sending", `${reason}; next try ${isoInstant(until)}`);
+  // The server may take the token again by now; where it does not, the check of the server says what to do.
+  return warning("sending", rejectionOf(capture) ? `${reason}; "reckon agent run" asks again` : reason);
 }
 
 function moveCheck(capture: Capture): Check[] {

@@ -82,8 +82,7 @@ export class Exchange {
       if (this.isForced) this.stopped ??= `${pause.reason}; not before ${isoInstant(pause.until)}`;
       return false;
     }
-    const failures = this.capture.rows.schedule.get(task)?.failures ?? 0;
-    return isDue(this.capture, task) || (this.isForced && failures > 0);
+    return isDue(this.capture, task) || (this.isForced && this.capture.rows.schedule.get(task)?.reason != null);
   }
 
   /** Puts off the task after a refusal that says nothing of what was sent; the others go on. */

@@ -197,10 +197,8 @@ function importCommand(agent: Command, cli: Cli): void {
         const result = await runPass(capture, { force: true, onProgress: output.steps("reading and sending") });
         if (result?.stopped !== undefined || imported.some(({ problem }) => problem !== null)) cli.exitCode = 1;
         const recorded = imported.reduce((sum, one) => sum + one.recorded, result?.recorded ?? 0);
-        output.result(
-          { imported, ...result },
-          () => `${importLines(imported)}\n${passLine(result && { ...result, recorded })}`,
-        );
+        const all = result && { ...result, recorded };
+        output.result({ imported, ...all }, () => `${importLines(imported)}\n${passLine(all)}`);
         noteTrouble(output, result);
       }),
     );
