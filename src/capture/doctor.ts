@@ -5,7 +5,7 @@ import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { counted } from "../kit/strings.ts";
 import { AGENT_FOLDERS } from "./agent-folders.ts";
 import { ask, movedToOf } from "./client.ts";
-import { rejectionOf } from "./exchange.ts";
+import { acceptBinding, rejectionOf } from "./exchange.ts";
 import { endOfFile } from "./git.ts";
 import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
@@ -25,7 +25,7 @@ export async function examine(capture: Capture): Promise<Check[]> {
   const credentials = readCredentials(capture.places);
   if (!credentials) return [failed("binding", NOT_CONNECTED)];
   return [
-    ...(await serverChecks(credentials.url, credentials.token)),
+    ...(await serverChecks(capture, credentials)),
     tokenCheck(capture, credentials),
     ...hookStates(capture, chosenAgents(capture)).map(
       ({ name, state, message }): Check =>
@@ -43,7 +43,7 @@ const ok = (name: string, message: string): Check => ({ name, state: "ok", messa
 const warning = (name: string, message: string): Check => ({ name, state: "warning", message });
 const failed = (name: string, message: string): Check => ({ name, state: "failed", message });
 
-async function serverChecks(url: string, token: string): Promise<Check[]> {
+async function serverChecks(capture: Capture, { url, token }: Credentials): Promise<Check[]> {
   const answer = await ask(url, "/api/policy", { token, timeoutMs: 10_000 });
   if (answer.kind === "later") return [warning("server", `${url}: ${answer.reason}; what is recorded waits here`)];
   const movedTo = movedToOf(answer);
@@ -57,6 +57,8 @@ async function serverChecks(url: string, token: string): Promise<Check[]> {
   const mode = String(answer.body.captureMode);
   const policy =
     mode === "off" ? warning("policy", "the team's policy is to record nothing") : ok("policy", `captureMode ${mode}`);
+  // The next pass need not wait an hour for what is known now: the server takes the token.
+  acceptBinding(capture);
   return [ok("server", `${url} answers`), policy];
 }
 
@@ -101,7 +103,7 @@ function contentChecks(capture: Capture): Check[] {
       ? warning("outbox", `full (${waits}): nothing is read until the server has taken some`)
       : ok("outbox", waits),
   );
-  if (trouble) checks.push(troubleCheck(capture, trouble.reason, trouble.until));
+  if (trouble && !rejectionOf(capture)) checks.push(troubleCheck(trouble.reason, trouble.until));
   if (rejected > 0)
     checks.push(warning("rejected", `the server refused ${rejected}; they are kept in agent.db, table "rejected"`));
   if (unknown.length > 0) {
@@ -117,11 +119,9 @@ function contentChecks(capture: Capture): Check[] {
   return checks;
 }
 
-function troubleCheck(capture: Capture, reason: string, until: number | null): Check {
+function troubleCheck(reason: string, until: number | null): Check {
   if (reason === FORGOTTEN) return failed("reading", reason);
-  if (until !== null) return warning("sending", `${reason}; next try ${isoInstant(until)}`);
-  // The server may take the token again by now; where it does not, the check of the server says what to do.
-  return warning("sending", rejectionOf(capture) ? `${reason}; "reckon agent run" asks again` : reason);
+  return warning("sending", until === null ? reason : `${reason}; next try ${isoInstant(until)}`);
 }
 
 function moveCheck(capture: Capture): Check[] {

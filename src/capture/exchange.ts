@@ -41,9 +41,12 @@ function pauseNow(capture: Capture): Pause | undefined {
   return pause && now >= pause.from && now < pause.until ? pause : undefined;
 }
 
+/** Notes that the server takes the token again. */
+export const acceptBinding = (capture: Capture): void => writeSetting(capture, REJECTION, null);
+
 /** The server takes something again, or it is another one: what it said before holds no more. */
 export function clearRefusals(capture: Capture): void {
-  writeSetting(capture, REJECTION, null);
+  acceptBinding(capture);
   writeSetting(capture, PAUSE, null);
 }
 
