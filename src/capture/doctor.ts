@@ -5,11 +5,12 @@ import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { counted } from "../kit/strings.ts";
 import { AGENT_FOLDERS } from "./agent-folders.ts";
 import { ask, movedToOf } from "./client.ts";
+import { acceptBinding, rejectionOf } from "./exchange.ts";
 import { endOfFile } from "./git.ts";
 import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
 import { type Capture, type Credentials, chosenAgents, isForOneJob, NOT_CONNECTED, readCredentials } from "./state.ts";
-import { COPIED, readStatus } from "./status.ts";
+import { FORGOTTEN, readStatus } from "./status.ts";
 
 /** One thing that was looked at. */
 export interface Check {
@@ -24,7 +25,7 @@ export async function examine(capture: Capture): Promise<Check[]> {
   const credentials = readCredentials(capture.places);
   if (!credentials) return [failed("binding", NOT_CONNECTED)];
   return [
-    ...(await serverChecks(credentials.url, credentials.token)),
+    ...(await serverChecks(capture, credentials)),
     tokenCheck(capture, credentials),
     ...hookStates(capture, chosenAgents(capture)).map(
       ({ name, state, message }): Check =>
@@ -42,7 +43,7 @@ const ok = (name: string, message: string): Check => ({ name, state: "ok", messa
 const warning = (name: string, message: string): Check => ({ name, state: "warning", message });
 const failed = (name: string, message: string): Check => ({ name, state: "failed", message });
 
-async function serverChecks(url: string, token: string): Promise<Check[]> {
+async function serverChecks(capture: Capture, { url, token }: Credentials): Promise<Check[]> {
   const answer = await ask(url, "/api/policy", { token, timeoutMs: 10_000 });
   if (answer.kind === "later") return [warning("server", `${url}: ${answer.reason}; what is recorded waits here`)];
   const movedTo = movedToOf(answer);
@@ -56,6 +57,8 @@ async function serverChecks(url: string, token: string): Promise<Check[]> {
   const mode = String(answer.body.captureMode);
   const policy =
     mode === "off" ? warning("policy", "the team's policy is to record nothing") : ok("policy", `captureMode ${mode}`);
+  // The next pass need not wait an hour for what is known now: the server takes the token.
+  acceptBinding(capture);
   return [ok("server", `${url} answers`), policy];
 }
 
@@ -100,9 +103,7 @@ function contentChecks(capture: Capture): Check[] {
       ? warning("outbox", `full (${waits}): nothing is read until the server has taken some`)
       : ok("outbox", waits),
   );
-  if (trouble && trouble.until !== null)
-    checks.push(warning("sending", `${trouble.reason}; next try ${isoInstant(trouble.until)}`));
-  if (trouble?.reason === COPIED) checks.push(warning("sending", COPIED));
+  if (trouble && !rejectionOf(capture)) checks.push(troubleCheck(trouble.reason, trouble.until));
   if (rejected > 0)
     checks.push(warning("rejected", `the server refused ${rejected}; they are kept in agent.db, table "rejected"`));
   if (unknown.length > 0) {
@@ -116,6 +117,11 @@ function contentChecks(capture: Capture): Check[] {
   }
   for (const { path, reason } of unreadable) checks.push(warning("transcript", `${path} cannot be read: ${reason}`));
   return checks;
+}
+
+function troubleCheck(reason: string, until: number | null): Check {
+  if (reason === FORGOTTEN) return failed("reading", reason);
+  return warning("sending", until === null ? reason : `${reason}; next try ${isoInstant(until)}`);
 }
 
 function moveCheck(capture: Capture): Check[] {

@@ -41,9 +41,12 @@ function pauseNow(capture: Capture): Pause | undefined {
   return pause && now >= pause.from && now < pause.until ? pause : undefined;
 }
 
+/** Notes that the server takes the token again. */
+export const acceptBinding = (capture: Capture): void => writeSetting(capture, REJECTION, null);
+
 /** The server takes something again, or it is another one: what it said before holds no more. */
 export function clearRefusals(capture: Capture): void {
-  writeSetting(capture, REJECTION, null);
+  acceptBinding(capture);
   writeSetting(capture, PAUSE, null);
 }
 
@@ -70,8 +73,6 @@ export class Exchange {
 
   /** @param isForced see there */
   constructor(capture: Capture, credentials: Credentials, isForced = false) {
-    // The team's tier may be another one by now.
-    if (isForced) capture.rows.dropRefusals.run();
     this.capture = capture;
     this.credentials = credentials;
     this.isForced = isForced;
@@ -84,7 +85,7 @@ export class Exchange {
       if (this.isForced) this.stopped ??= `${pause.reason}; not before ${isoInstant(pause.until)}`;
       return false;
     }
-    return isDue(this.capture, task) || (this.isForced && !!this.capture.rows.schedule.get(task)?.failures);
+    return isDue(this.capture, task) || (this.isForced && this.capture.rows.schedule.get(task)?.reason != null);
   }
 
   /** Puts off the task after a refusal that says nothing of what was sent; the others go on. */

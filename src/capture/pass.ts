@@ -96,7 +96,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   holdQuiet(capture);
   const mayForget = isProven(capture, readSetting<number>(capture, LAST_PASS));
   const exchange = new Exchange(capture, credentials, options.force);
-  const mayAsk = !isRejected(capture) && exchange.mayDo("server");
+  const mayAsk = (options.force || !isRejected(capture)) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);
   if (await follow(exchange)) await askPolicy(exchange);
   const policy = knownPolicy(capture);

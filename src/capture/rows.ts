@@ -271,7 +271,6 @@ export function prepareRows(db: LocalDatabase) {
       "INSERT OR REPLACE INTO schedule (name, next_at, failures, reason) VALUES (?, ?, ?, ?)",
     ),
     dropSchedule: db.prepare<[string]>("DELETE FROM schedule WHERE name = ?"),
-    dropRefusals: db.prepare<[]>("DELETE FROM schedule WHERE failures = 0 AND reason IS NOT NULL"),
 
     folder: db.prepare<[string], { root: string | null; below: string; repo: string; lookedAt: number }>(
       "SELECT root, below, repo, looked_at AS lookedAt FROM folders WHERE path = ?",

@@ -1,11 +1,12 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { knownPolicy } from "./policy.ts";
 import type { SessionRow } from "./rows.ts";
 import type { SentPrompt, SessionHead } from "./session-head.ts";
-import { type Capture, type CaptureParts, openCapture } from "./state.ts";
+import { type Capture, type CaptureParts, chosenAgents, isConnected, openCapture } from "./state.ts";
 import { Sweep } from "./sweep.ts";
-import type { CaptureMode } from "./texts.ts";
+import { readableSince } from "./wrong-clock.ts";
 
 /** A session as it would leave the machine. */
 export interface Scanned {
@@ -35,7 +36,7 @@ export interface Scanned {
 export interface ScanOptions {
   /** Milliseconds since the epoch. */
   readonly since: number;
-  readonly mode: CaptureMode;
+  /** Those that connecting chose where undefined. */
   readonly agents?: readonly string[] | undefined;
   readonly onProgress?: (share: number) => void;
   /** Whether the documents are wanted, which may be as large as all transcripts. */
@@ -45,8 +46,8 @@ export interface ScanOptions {
 }
 
 /**
- * Reads what would be sent, session by session. Sends and remembers nothing: it works on a database of its own, which is removed
- * afterwards.
+ * Reads what would be sent, session by session, under the policy that this machine knows. Sends and remembers nothing: it works on a
+ * database of its own, which is removed afterwards.
  * @returns false when there was more than `maxBytes`: the last session may be cut short, and later ones are missing
  */
 export async function scan(
@@ -54,6 +55,8 @@ export async function scan(
   options: ScanOptions,
   take: (session: Scanned) => void,
 ): Promise<boolean> {
+  const terms = termsOf(parts);
+  if (terms.mode === "off") return true;
   const folder = mkdtempSync(join(tmpdir(), "reckon-scan-"));
   const { machine } = parts;
   const capture = openCapture({
@@ -62,14 +65,31 @@ export async function scan(
   });
   try {
     dropNames(folder, machine.platform);
-    const { agents, onProgress, mode, since, isWhole = false, maxBytes } = options;
+    for (const { since, until } of terms.quiet) capture.rows.openQuiet.run(since, until, "ended");
+    const { agents = terms.agents, onProgress, isWhole = false, maxBytes } = options;
     const sweep = new Sweep(capture, { agents, onProgress, maxOutboxBytes: maxBytes }, undefined);
-    await sweep.run({ mode, since });
+    await sweep.run({ mode: terms.mode, since: Math.max(options.since, terms.since) });
     for (const row of capture.rows.recentSessions.all(0)) if (row.revision > 0) take(scanned(capture, row, isWhole));
     return !sweep.isFull;
   } finally {
     capture.close();
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What may leave this machine; of one that is not connected, what the usual policy allows. */
+function termsOf(parts: CaptureParts) {
+  if (!isConnected(parts)) return { mode: "redacted", since: 0, agents: undefined, quiet: [] } as const;
+  const capture = openCapture(parts);
+  try {
+    return {
+      mode: knownPolicy(capture)?.captureMode ?? "redacted",
+      since: readableSince(capture)?.since ?? 0,
+      agents: chosenAgents(capture),
+      quiet: capture.rows.quiet.all(),
+    };
+  } finally {
+    capture.close();
   }
 }
 

@@ -40,8 +40,11 @@ export interface Status {
 }
 
 /** What is wrong, and what to do, where another machine sends as this one. */
-export const COPIED =
+const COPIED =
   "another machine sends as this one, from a copy of its folder: on each of them, connect again with a new code";
+
+/** What is wrong, and what to do, where `agent.db` was deleted. */
+export const FORGOTTEN = "this machine no longer knows from when on it may read: connect again with a new code";
 
 /** A setting: whether the last pass stopped reading because too much waits. */
 export const IS_FULL = "isFull";
@@ -80,8 +83,7 @@ export function readStatus(capture: Capture): Status {
 function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
   const rejection = rejectionOf(capture);
   if (rejection) return { reason: rejection.reason, until: null };
-  if (isConnected && readSetting(capture, SINCE) === undefined)
-    return { reason: "this machine no longer knows from when on it may read", until: null };
+  if (isConnected && readSetting(capture, SINCE) === undefined) return { reason: FORGOTTEN, until: null };
   const isCopied = readSetting(capture, IS_COPIED) !== undefined;
   return putOffNow(capture) ?? (isCopied ? { reason: COPIED, until: null } : null);
 }

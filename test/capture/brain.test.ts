@@ -13,6 +13,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readReceipts, readStatus, runPass } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
+import { notBefore } from "../../src/capture/schedule.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
 import { statusLines } from "../../src/surfaces/cli/agent-texts.ts";
@@ -81,6 +83,17 @@ describe("publishing a brain", () => {
     expect(readStatus(machine.capture).ignoredBrains).toEqual([{ repo: "git.example.com/acme/shop", files: 1 }]);
     const receipts = readReceipts(machine.capture).map(({ path, repo }) => [path, repo]);
     expect(receipts).toContainEqual(["/api/brain/ingest", SHOP]);
+  });
+
+  it("rests for a day where the tier does not include brains, unless a person asks", async () => {
+    const machine = await startMachine();
+    machine.repository("shop", { "CLAUDE.md": "Be brief." });
+    notBefore(machine.capture, "brain", DAY_MS, "the tier does not include it");
+    await pass(machine, 61_000, false);
+    expect(brainOf(machine)).toEqual({});
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ "CLAUDE.md": "Be brief." });
+    expect(machine.capture.rows.schedule.get("brain")).toBeUndefined();
   });
 
   it("sends nothing that git ignores, and finds the right repository, although a hook of git's started the agent", async () => {

@@ -315,6 +315,21 @@ describe("a token that is refused", () => {
   });
 
   it.each([
+    ["when a person asks for a pass", async () => {}, { force: true }],
+    ["once the doctor saw that it is taken", (a: TestAgent) => examine(a.capture), {}],
+  ])("and taken again is used at once %s", async (_, look, options) => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.server.fault("telemetryIngest", 401);
+    const { stopped } = await a.pass();
+    expect(await a.pass({})).toMatchObject({ stopped });
+    await look(a);
+    expect(await a.pass(options)).toMatchObject({ stopped: undefined });
+    expect(readStatus(a.capture).trouble).toBeNull();
+    expectAgreement(a);
+  });
+
+  it.each([
     ["revoke", 401],
     ["expire", 403],
   ])(
@@ -335,7 +350,7 @@ describe("a token that is refused", () => {
       expect(message.match(/connect (?:it )?again/g)).toHaveLength(1);
       const before = a.server.asked.length;
       a.work("s1", 2, 4);
-      expect(await a.pass()).toMatchObject({ recorded: 12, stopped });
+      expect(await a.pass({})).toMatchObject({ recorded: 12, stopped });
       expect(a.server.asked).toHaveLength(before);
       expect(waitingOf(a)).toMatchObject({ entries: 12, sessions: 1 });
       await bind(a.capture, { url: a.server.url, code: await a.server.code() });
@@ -367,27 +382,33 @@ describe("a tier that does not include a kind", () => {
   it.each([
     ["telemetryIngest", INGEST, { entries: 0, spans: 6 }],
     ["agentTracesIngest", TRACES, { entries: 6, spans: 0 }],
-  ])("lets that kind rest for a day (%s), and goes on with the other", async (operationId, path, held) => {
-    const a = await startAgent();
-    a.work("s1", 2);
-    await a.server.fault(operationId, 402);
-    const result = await a.pass();
-    expect(result).toMatchObject({ stopped: undefined, waits: expect.stringMatching(/./) });
-    expect(troubleLine(result)).toBe(`Not everything was sent: ${result.waits?.replace(/\.$/, "")}. It waits here.`);
-    const sending = async () => (await examine(a.capture)).filter(({ name }) => name === "sending");
-    expect(await sending()).toMatchObject([{ state: "warning", message: expect.stringContaining("; next try 20") }]);
-    const { entries, spans } = heldOf(a.server, deviceOf(a));
-    expect({ entries: entries.length, spans: spans.length }).toEqual(held);
-    const asked = () => a.server.asked.filter((one) => one === path).length;
-    const before = asked();
-    a.advance(DAY_MS - 1);
-    await a.pass({ force: false });
-    expect(asked()).toBe(before);
-    a.advance(1);
-    expect(troubleLine(await a.pass({ force: false }))).toBe("");
-    expect(await sending()).toEqual([]);
-    expectAgreement(a);
-  });
+  ])(
+    "lets that kind rest for a day (%s) unless a person asks, and goes on with the other",
+    async (operationId, path, held) => {
+      const a = await startAgent();
+      a.work("s1", 2);
+      await a.server.fault(operationId, 402);
+      const result = await a.pass();
+      expect(result).toMatchObject({ stopped: undefined, waits: expect.stringMatching(/./) });
+      expect(troubleLine(result)).toBe(`Not everything was sent: ${result.waits?.replace(/\.$/, "")}. It waits here.`);
+      const sending = async () => (await examine(a.capture)).filter(({ name }) => name === "sending");
+      expect(await sending()).toMatchObject([{ state: "warning", message: expect.stringContaining("; next try 20") }]);
+      const { entries, spans } = heldOf(a.server, deviceOf(a));
+      expect({ entries: entries.length, spans: spans.length }).toEqual(held);
+      const asked = () => a.server.asked.filter((one) => one === path).length;
+      const before = asked();
+      a.advance(DAY_MS - 1);
+      await a.pass({});
+      expect(asked()).toBe(before);
+      await a.server.fault(operationId, 402);
+      await a.pass();
+      expect(asked()).toBe(before + 1);
+      a.advance(DAY_MS);
+      expect(troubleLine(await a.pass({}))).toBe("");
+      expect(await sending()).toEqual([]);
+      expectAgreement(a);
+    },
+  );
 
   it("is tried again at once where a person asks, as after the tier was changed", async () => {
     const a = await startAgent();

@@ -66,10 +66,10 @@ it("an import reads a database of opencode, once, and names one that is none", a
   new Sqlite(other).exec("CREATE TABLE session (id)").close();
   const env = { HOME: a.home, RECKON_AGENT_HOME: a.capture.places.home };
   const { code, stdout } = await reckon(["agent", "import", folder, "--json"], { env });
-  const { imported, sessionsSent } = JSON.parse(stdout);
+  const { imported, recorded, sessionsSent } = JSON.parse(stdout);
   const path = join(folder, "opencode.db");
   expect(imported).toEqual([{ path, agent: "opencode", recorded: 1, problem: null }]);
-  expect([code, sessionsSent]).toEqual([0, 1]);
+  expect([code, recorded, sessionsSent]).toEqual([0, 1, 1]);
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["Sell more."]);
   expect(readStatus(a.capture).watched).toEqual([{ agent: "opencode", transcripts: 1, bytes: statSync(path).size }]);
   for (const name of ["opencode", undefined])

@@ -2,7 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { recording } from "../../src/capture/policy.ts";
 import { type Scanned, scan } from "../../src/capture/scan.ts";
+import { writeSetting } from "../../src/capture/state.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { startAgent } from "../support/capture.ts";
 
 const scans = () => readdirSync(tmpdir()).filter((name) => name.startsWith("reckon-scan-"));
@@ -14,7 +17,7 @@ describe("a scan", () => {
     a.work("s1", 3);
     const asked = a.server.asked.length;
     const sessions: Scanned[] = [];
-    const isComplete = await scan(a.capture, { since: 0, mode: "redacted" }, (session) => sessions.push(session));
+    const isComplete = await scan(a.capture, { since: 0 }, (session) => sessions.push(session));
     expect([isComplete, sessions]).toEqual([
       true,
       [
@@ -42,7 +45,7 @@ describe("a scan", () => {
           if (entry.isFile()) files.add(entry.name);
     };
     const sessions: Scanned[] = [];
-    const options = { since: 0, mode: "redacted", onProgress: look } as const;
+    const options = { since: 0, onProgress: look } as const;
     await scan(a.capture, options, (session) => {
       look();
       sessions.push(session);
@@ -51,11 +54,45 @@ describe("a scan", () => {
     expect([...files]).toEqual([]);
   });
 
+  it("shows what the policy lets out, not what a pause left out, and of no other agents than those that were chosen", async () => {
+    const a = await startAgent();
+    const seen = async () => {
+      const prompts: (string | undefined)[][] = [];
+      await scan(a.capture, { since: 0, isWhole: true }, ({ documents }) =>
+        prompts.push(
+          (documents as { type?: string; text?: string }[]).flatMap(({ type, text }) =>
+            type === "prompt" ? [text] : [],
+          ),
+        ),
+      );
+      return prompts;
+    };
+    a.work("s1", 1);
+    a.advance(MINUTE_MS);
+    recording.pause(a.capture, null);
+    a.work("s1", 1, 1);
+    a.advance(MINUTE_MS);
+    recording.resume(a.capture);
+    a.work("s1", 1, 2);
+    await a.pass();
+    expect(await seen()).toEqual([["Do s1-0", "Do s1-2"]]);
+    await a.server.policy("metadata");
+    await a.pass();
+    expect(await seen()).toEqual([[undefined, undefined]]);
+    await a.server.policy("off");
+    await a.pass();
+    expect(await seen()).toEqual([]);
+    await a.server.policy("redacted");
+    await a.pass();
+    writeSetting(a.capture, "agents", ["codex"]);
+    expect(await seen()).toEqual([]);
+  });
+
   it("counts more prompts than a session is sent with", async () => {
     const a = await startAgent();
     a.work("s1", 2_005);
     const sessions: Scanned[] = [];
-    await scan(a.capture, { since: 0, mode: "metadata" }, (session) => sessions.push(session));
+    await scan(a.capture, { since: 0 }, (session) => sessions.push(session));
     expect(sessions.map(({ prompts }) => prompts)).toEqual([2_005]);
   });
 
@@ -63,7 +100,7 @@ describe("a scan", () => {
     const a = await startAgent();
     for (let i = 0; i < 6; i++) a.work(`s${i}`, 20);
     const sessions: Scanned[] = [];
-    const options = { since: 0, mode: "redacted", maxBytes: 20_000 } as const;
+    const options = { since: 0, maxBytes: 20_000 } as const;
     expect(await scan(a.capture, options, (session) => sessions.push(session))).toBe(false);
     expect(sessions.length).toBeGreaterThan(0);
     expect(sessions.length).toBeLessThan(6);

@@ -85,9 +85,9 @@ it("names the file and the reason when one cannot be read or written", async () 
   expect(rowsOf(data, "SELECT 1 FROM audit_events WHERE action = 'license.minted'")).toEqual([]);
 });
 
-it("calls it wrong usage to connect a machine without saying where to", async () => {
+it("calls it wrong usage to connect a machine without saying where to, or the other way round", async () => {
   const env = { RECKON_AGENT_HOME: newFolder() };
-  for (const args of [[], ["http://127.0.0.1:1"]]) {
+  for (const args of [[], ["http://127.0.0.1:1"], ["CODE", "http://127.0.0.1:1"]]) {
     const { code, stderr } = await command(["agent", "connect", ...args, "--yes"], { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: a URL and a code are needed/)]);
   }

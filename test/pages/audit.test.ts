@@ -227,7 +227,9 @@ it("exports what is filtered as JSON lines and as CSV that no spreadsheet runs",
   ]);
   const csv = Buffer.from(await (await get(site, "/audit/export?format=csv", owner)).arrayBuffer()).toString();
   const [head, ...rest] = csv.split("\r\n");
-  expect(head).toBe("\uFEFFid,at,teamId,actorKind,actorId,actorLabel,action,targetKind,targetId,targetLabel,ip,detail,leaf");
+  expect(head).toBe(
+    "\uFEFFid,at,teamId,actorKind,actorId,actorLabel,action,targetKind,targetId,targetLabel,ip,detail,leaf",
+  );
   expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""<b>x</b>"")"`);
   expect(csv).toContain(`,'+alice,`);
   expect(csv).toContain(`"two\nlines, ""quoted"""`);

@@ -5,7 +5,6 @@ import type { Answer } from "../client.ts";
 import type { Exchange } from "../exchange.ts";
 import { knownPolicy, quietNow } from "../policy.ts";
 import { isStill } from "../repository.ts";
-import { isDue } from "../schedule.ts";
 import type { Capture } from "../state.ts";
 import {
   CAPS,
@@ -60,7 +59,7 @@ export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<str
   // A brain is text: where only facts may leave the machine, none of it does.
   if (mode !== "redacted" && mode !== "full") return published;
   for (const [repo, roots] of treesByRepository(capture)) {
-    if (exchange.stopped !== undefined || !isDue(capture, "brain") || quietNow(capture)) break;
+    if (exchange.stopped !== undefined || !exchange.mayDo("brain") || quietNow(capture)) break;
     if (await new Publication(exchange, repo).run(roots)) published.add(repo);
   }
   return published;

@@ -41,7 +41,9 @@ export function connectCommand(agent: Command, cli: Cli): void {
     .action((url: string | undefined, code: string | undefined, options: ConnectOptions, command: Command) => {
       const { agents, since: sinceMs, label, timer, insecure, pin } = options;
       const plan = planConnect(partsOf(cli), url, code, { agents, sinceMs, label, timer, insecure, pin });
-      if (!plan) command.error("error: a URL and a code are needed: the page Devices shows both");
+      // A code is a secret: the other way round its name would be asked for in the DNS.
+      if (!plan || code?.includes("://"))
+        command.error("error: a URL and a code are needed, in this order: the page Devices shows both");
       // Opening makes the client's folder, so a dry run ends here.
       if (options.dryRun) return showPlan(createOutput(options.json ?? false), plan);
       return withCapture(cli, options, (capture, output) => connect(capture, output, plan, options));

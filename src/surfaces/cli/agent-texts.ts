@@ -59,7 +59,7 @@ export function troubleLine(result: PassResult | undefined): string {
 const QUIET: Readonly<Record<NonNullable<PassResult["quiet"]>, string>> = {
   paused: "Recording is paused.",
   policy: "The team's policy is to record nothing.",
-  "no-since": "Nothing was read: this machine no longer knows from when on it may read. Connect again with a new code.",
+  "no-since": "Nothing was read: connect with a new code.",
   "no-policy": "The team's policy is not known yet, so nothing was read.",
   "outbox-full": "The outbox is full: reading goes on once the server has taken some of it.",
 };

@@ -112,7 +112,6 @@ function scanCommand(agent: Command, cli: Cli): void {
         parts,
         {
           since,
-          mode: "redacted",
           agents: options.agents,
           onProgress: output.steps("reading"),
           isWhole: options.json ?? false,
@@ -122,7 +121,7 @@ function scanCommand(agent: Command, cli: Cli): void {
       output.result({ sessions, isComplete }, () => scanLines(sessions));
       if (sessions.length === 0)
         output.note(
-          `Nothing since ${isoInstant(since)} stands where agents keep their sessions: "--since" looks further back.`,
+          `Nothing since ${isoInstant(since)} that may leave stands where agents keep their sessions: "--since" looks further back.`,
         );
       if (!isComplete)
         output.note('There is more than could be read at once: a shorter "--since", or "--agents", shows all of it.');
