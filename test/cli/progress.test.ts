@@ -14,6 +14,7 @@ import { erasureProgress } from "../../src/surfaces/cli/erase.ts";
 import { launch, until } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance, startWithDevice } from "../support/instance.ts";
+import { stopTime } from "../support/time.ts";
 
 const SOURCES = resolve(import.meta.dirname, "../../src/surfaces/cli");
 
@@ -170,6 +171,8 @@ it("names what an erasure still does, without a share, once everything that was 
   const target = resolveTarget(core, { device: deviceId });
   const { counts } = await planErasure(core, target);
   const erasure = await requestErasure(core, target, "Art. 17", COMMAND_LINE);
+  // How much one transaction takes, and so how often it tells, goes by the time.
+  stopTime();
   const erased = await carryOut(core, erasure, erasureProgress(counts, steps), steps);
   expect(erased.entries).toBe(2_500);
   expect(t.rows("SELECT completed_at IS NULL AS open, reclaimed_at IS NULL AS unreclaimed FROM erasures")).toEqual([

@@ -291,7 +291,7 @@ it("erases a session that entries alone tell of, of the device that is named", a
     expect((await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq: 1, payload }] } })).status).toBe(
       200,
     );
-  await expect(erase(t, { session: "larkspur" })).rejects.toThrow("with its device");
+  await expect(erase(t, { session: "larkspur" })).rejects.toThrow("erase it with --device");
   expect(await erase(t, { session: "larkspur", device: mine.deviceId })).toMatchObject({ entries: 1 });
   expect((await listEntries(t.instance.core, team.id, { sessionId: "larkspur" })).rows).toHaveLength(1);
   await erase(t, { session: "larkspur", device: other.deviceId });
