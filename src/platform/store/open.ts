@@ -174,6 +174,8 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
   db.pragma("busy_timeout = 0");
   const checkpoints = new Checkpoints(db);
   const queue = new CommitQueue(db, () => checkpoints.committed());
+  const write = (change: () => void) => queue.write(change);
+  const checkpoint = () => checkpoints.run();
   const leftovers = new Leftovers(db, (change) => queue.tryWrite(change));
   const dataVersion = db.prepare("PRAGMA data_version").pluck();
   const outsideVersion = () => dataVersion.get() as number;
@@ -195,9 +197,9 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     get failing() {
       return (queue.blocked ?? queue.lastFailure) !== undefined;
     },
-    checkpoint: () => checkpoints.run(),
-    giveBack: (steps) => giveBack(db, (change) => queue.write(change), steps),
-    reclaim: () => reclaim(db, (change) => queue.write(change), leftovers),
+    checkpoint,
+    giveBack: (steps) => giveBack({ db, write, checkpoint }, steps),
+    reclaim: () => reclaim({ db, write, checkpoint }, leftovers),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),
     onChange: (...what) => listenToChanges(db, `changed_${listeners++}`, ...what),

@@ -14,6 +14,15 @@ const PAUSE_MS = 50;
 /** The value of auto_vacuum for files that give pages back in steps: made so, or vacuumed since. */
 const INCREMENTAL = 2;
 
+/** What giving room back takes of a store. */
+interface Parts {
+  readonly db: Database;
+  /** Runs a change in a transaction of its own. */
+  readonly write: (change: () => void) => Promise<void>;
+  /** Moves the write-ahead log into the database, as far as readers allow. */
+  readonly checkpoint: () => void;
+}
+
 const autoVacuum = (db: Database) => db.pragma("auto_vacuum", { simple: true }) as number;
 
 /** @returns whether the write-ahead log is empty, after a power cut as well; false while another process reads from it */
@@ -28,10 +37,18 @@ function emptyLog(db: Database): boolean {
 
 const freePages = (db: Database) => db.pragma("freelist_count", { simple: true }) as number;
 
-/** Gives some free pages back, and lets others have their turn. @param write runs a change in a transaction of its own */
-async function giveSomeBack(db: Database, write: (change: () => void) => Promise<void>): Promise<void> {
-  await write(() => void db.pragma(`incremental_vacuum(${PAGES_A_STEP})`));
+/** Moves the log in a turn of its own. */
+async function moveLog(checkpoint: Parts["checkpoint"]): Promise<void> {
   await setImmediate();
+  checkpoint();
+  await setImmediate();
+}
+
+/** Gives some free pages back, and lets others have their turn. */
+async function giveSomeBack({ db, write, checkpoint }: Parts): Promise<void> {
+  await write(() => void db.pragma(`incremental_vacuum(${PAGES_A_STEP})`));
+  // Otherwise all steps' pages would be moved in one long piece, by whoever empties the log.
+  await moveLog(checkpoint);
 }
 
 /** Free room that a file keeps for new rows: a share of it, and at least so many bytes. */
@@ -41,44 +58,37 @@ const KEPT_BYTES = 64 * 1024 * 1024;
 /**
  * Gives back some free room when there is more than a file needs for new rows: after texts are compressed for the first time, most of the
  * file is free.
- * @param write runs a change in a transaction of its own
  * @param steps at most, some milliseconds each
  */
-export async function giveBack(
-  db: Database,
-  write: (change: () => void) => Promise<void>,
-  steps: number,
-): Promise<void> {
+export async function giveBack(parts: Parts, steps: number): Promise<void> {
+  const { db } = parts;
   if (autoVacuum(db) !== INCREMENTAL) return;
   const [pages, pageBytes] = ["page_count", "page_size"].map((name) => Number(db.pragma(name, { simple: true })));
   const kept = Math.max((pages as number) * KEPT_SHARE, KEPT_BYTES / (pageBytes as number));
-  for (let done = 0; done < steps && freePages(db) > kept; done++) await giveSomeBack(db, write);
+  for (let done = 0; done < steps && freePages(db) > kept; done++) await giveSomeBack(parts);
 }
 
 /**
  * Gives back the room of removed rows, overwrites the copies that SQLite left of them elsewhere, and empties the write-ahead log, which may
  * still hold their text.
- * @param write runs a change in a transaction of its own
  * @returns whether that is done; false while another process reads from the log
  */
-export async function reclaim(
-  db: Database,
-  write: (change: () => void) => Promise<void>,
-  leftovers: Leftovers,
-): Promise<boolean> {
-  if (autoVacuum(db) !== INCREMENTAL) return whenLogIsEmpty(db, () => true);
+export async function reclaim(parts: Parts, leftovers: Leftovers): Promise<boolean> {
+  const { db } = parts;
+  const isEmpty = () => whenLogIsEmpty(parts, () => true);
+  if (autoVacuum(db) !== INCREMENTAL) return isEmpty();
   for (let free = freePages(db), before = Number.POSITIVE_INFINITY; free > 0 && free < before; ) {
-    await giveSomeBack(db, write);
+    await giveSomeBack(parts);
     before = free;
     free = freePages(db);
   }
-  const isEmpty = () => whenLogIsEmpty(db, () => true);
-  return (await isEmpty()) && (await leftovers.overwrite((work) => whenLogIsEmpty(db, work))) && (await isEmpty());
+  return (await isEmpty()) && (await leftovers.overwrite((work) => whenLogIsEmpty(parts, work))) && (await isEmpty());
 }
 
 /** Does some work while the log is empty, trying again for some seconds. @returns whether it succeeded */
-async function whenLogIsEmpty(db: Database, work: () => boolean): Promise<boolean> {
+async function whenLogIsEmpty({ db, checkpoint }: Parts, work: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
+    await moveLog(checkpoint);
     if (emptyLog(db) && work()) return true;
     await setTimeout(PAUSE_MS);
   }

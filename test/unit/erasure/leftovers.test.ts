@@ -54,3 +54,36 @@ it("cleans the files once a long reader is done, and the doctor says so meanwhil
   expect(t.rows("SELECT count(*) AS n FROM erasures WHERE reclaimed_at IS NULL")).toEqual([{ n: 0 }]);
   reader.close();
 });
+
+it("moves the log step by step while it gives room back, so that nobody waits for all of it at once", async () => {
+  const { store } = (await startInstance()).instance.core;
+  await store.write(() => store.db.exec("CREATE TABLE filled (id INTEGER PRIMARY KEY, text TEXT) STRICT"));
+  const fill = () =>
+    store.write(() =>
+      store.db.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+         INSERT INTO filled (text) SELECT hex(zeroblob(1900)) FROM n`,
+      ),
+    );
+  await fill();
+  await fill();
+  await store.write(() => store.db.exec("DELETE FROM filled WHERE id <= 6000"));
+  const pages = store.db.prepare<[], { log: number; checkpointed: number }>("PRAGMA wal_checkpoint(NOOP)");
+  const waiting = () => {
+    const { log = 0, checkpointed = 0 } = pages.get() ?? {};
+    return log - checkpointed;
+  };
+  store.checkpoint();
+  let [most, isDone] = [0, false];
+  const done = store.reclaim().finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    most = Math.max(most, waiting());
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([await done, store.db.pragma("freelist_count", { simple: true })]).toEqual([true, 0]);
+  // 6,000 pages are moved in all, 500 at a time.
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(2_000);
+});
