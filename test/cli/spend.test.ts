@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
 
 const spend = (t: TestInstance, ...args: string[]) => command(["spend", "--data", t.directory, ...args]);
 
-/** An instance with a team of two models' usage on one day. */
-async function running() {
+/** An instance with a team of two models' usage on one day. @param at an instant of it */
+async function running(at = "2026-11-20T10:00:00Z") {
   const t = await startInstance();
+  t.clock.jump(Date.parse(at) + DAY_MS - t.clock.now());
   const device = await t.device(await t.team({ name: "Acme" }));
   const payloads = [
     {
@@ -22,7 +24,7 @@ async function running() {
     },
     { model: "own,\u0007model", branch: "=1+1", usage: { input_tokens: 700, output_tokens: 3 } },
   ];
-  const entries = payloads.map((payload, i) => ({ seq: i + 1, payload, clientTimestamp: "2026-11-20T10:00:00Z" }));
+  const entries = payloads.map((payload, i) => ({ seq: i + 1, payload, clientTimestamp: at }));
   expect(
     (await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "shop", entries } })).status,
   ).toBe(200);
@@ -172,7 +174,8 @@ describe("reckon spend", () => {
   });
 
   it("sets a budget of what nobody used yet, and says that its name may be mistyped", async () => {
-    const { t } = await running();
+    // Commands go by the machine's clock.
+    const { t } = await running(new Date(Date.now() - DAY_MS).toISOString());
     const set = (...what: string[]) =>
       command(["budget", "set", "--team", "Acme", "--usd", "5", ...what, "--data", t.directory]);
     for (const what of [["--repo", "shop"], ["--model", "claude-opus-4-6"], []])
