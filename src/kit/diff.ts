@@ -25,6 +25,7 @@ const MAX_MS = 100;
 /** Lines of both texts together; the largest file of prose has a tenth of that. */
 const MAX_LINES = 200_000;
 const LINE_KINDS = { "+": "added", "-": "removed", " ": "same" } as const;
+const MARKS = { added: "+", removed: "-", same: " " } as const;
 
 /** Compares two texts line by line (Myers, 1986). @param context unchanged lines around changed ones, at most */
 export function diffLines(old: string, now: string, context = 3): Diff {
@@ -55,6 +56,12 @@ export function hunkHeader({ oldStart, newStart, lines }: Hunk): string {
   };
   return `@@ -${range(oldStart, "added")} +${range(newStart, "removed")} @@`;
 }
+
+/** A hunk in the unified format, line by line. */
+export const hunkLines = (hunk: Hunk): string[] => [
+  hunkHeader(hunk),
+  ...hunk.lines.map(({ kind, text }) => MARKS[kind] + text),
+];
 
 /** Lines of a text; counting stops beyond `MAX_LINES`. */
 function countLines(text: string): number {

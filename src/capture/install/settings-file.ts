@@ -15,7 +15,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { diffLines, hunkHeader } from "../../kit/diff.ts";
+import { diffLines, hunkLines } from "../../kit/diff.ts";
 import { syncDirectory, writeFileAtomically } from "../../kit/files.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 import { type Backup, backupOf, dropBackup, keepBackup } from "./backups.ts";
@@ -165,10 +165,6 @@ function changeOf(file: string, before: string | undefined, after: string | unde
 /** Removed and added lines in the unified format (POSIX diff -U 0), without context. */
 function unifiedDiff(file: string, before: string | undefined, after: string | undefined): string {
   const lines = [`--- ${before === undefined ? "/dev/null" : file}`, `+++ ${after === undefined ? "/dev/null" : file}`];
-  for (const hunk of diffLines(before ?? "", after ?? "", 0).hunks)
-    lines.push(
-      hunkHeader(hunk),
-      ...hunk.lines.map(({ kind, text }) => (kind === "added" ? "+" : "-") + text.replace(/\r$/, "")),
-    );
-  return `${lines.join("\n")}\n`;
+  const changed = diffLines(before ?? "", after ?? "", 0).hunks.flatMap(hunkLines);
+  return `${[...lines, ...changed.map((line) => line.replace(/\r$/, ""))].join("\n")}\n`;
 }

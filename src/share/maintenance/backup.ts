@@ -13,10 +13,12 @@ import {
   openFile,
   removeDatabase,
 } from "../../platform/store/store.ts";
-import { CHECKING, withCopy } from "./copies.ts";
+import { CHECKING } from "./copies.ts";
 import { noteBackup } from "./last-backup.ts";
 import { requireOwnKey } from "./restore.ts";
 import { readFirst } from "./rows.ts";
+
+type Database = ReturnType<typeof openFile>;
 
 /**
  * Copies database, signing keys and own prices into one file, while the server may be running. The copy is of one instant,
@@ -24,14 +26,12 @@ import { readFirst } from "./rows.ts";
  * @throws Error when the file exists or cannot be written, or the database is damaged; nothing is left behind then
  */
 export async function backup(core: Core, file: string, steps: Steps = unwatched): Promise<BackupResult> {
-  const made = await makeBackup(core, file, steps("copying the database"));
-  steps(CHECKING);
-  const damage = await withCopy(core, made.file, (copy) => checkStructure(copy.store.db));
-  if (damage !== undefined) {
+  const made = await makeBackup(core, file, steps("copying the database"), (copy) => {
+    steps(CHECKING);
+    const damage = checkStructure(copy);
     // It would pass for a backup, and take the place of a sound one.
-    removeDatabase(made.file);
-    throw new DataDirectoryError(damageAdvice(core.store.directory, damage));
-  }
+    if (damage !== undefined) throw new DataDirectoryError(damageAdvice(core.store.directory, damage));
+  });
   try {
     noteBackup(core, made.file, made.bytes);
   } catch (error) {
@@ -41,8 +41,17 @@ export async function backup(core: Core, file: string, steps: Steps = unwatched)
   return made;
 }
 
-/** The same of a sound database, without a note of it. @param onProgress told the share done, 0 to 1 */
-export async function makeBackup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
+/**
+ * The same, without a note of it.
+ * @param onProgress told the share done, 0 to 1
+ * @param inspect throws where the copy, which has not its name yet, must not become a backup
+ */
+export async function makeBackup(
+  core: Core,
+  file: string,
+  onProgress: (share: number) => void,
+  inspect: (copy: Database) => void = () => {},
+): Promise<BackupResult> {
   const target = resolve(file);
   if (existsSync(target)) fail(conflict, `${target} exists already; a backup never overwrites one`);
   const place = dirname(target);
@@ -65,6 +74,7 @@ export async function makeBackup(core: Core, file: string, onProgress: (share: n
         return 2_000;
       },
     });
+    withFile(partial, inspect);
   } catch (error) {
     removeDatabase(partial);
     throw whereFull(place, error, "a backup takes as much as its database");
@@ -78,13 +88,20 @@ export async function makeBackup(core: Core, file: string, onProgress: (share: n
 
 /** Removes a backup that got its files after another key had come than the one that its database has. @throws Problem then */
 function requireRestorable(file: string): void {
-  const made = openFile(file, { readonly: true });
   try {
-    requireOwnKey(made);
+    withFile(file, requireOwnKey);
   } catch (error) {
     removeDatabase(file);
     throw error;
+  }
+}
+
+/** Opens a file for the work, and closes it. */
+function withFile(file: string, work: (db: Database) => void): void {
+  const db = openFile(file);
+  try {
+    work(db);
   } finally {
-    made.close();
+    db.close();
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type NightlyResult, readBriefing, runNightly } from "../../capture/capture.ts";
-import { diffLines, hunkHeader } from "../../kit/diff.ts";
+import { diffLines, hunkLines } from "../../kit/diff.ts";
 import { withCapture } from "./agent-context.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 
@@ -50,11 +50,7 @@ function shown(results: readonly NightlyResult[], applied: boolean): string {
 /** A change as `diff -u` shows it, made printable: others' words could act on a terminal. */
 function diffOf({ path, before, after }: NightlyResult["changes"][number]): string {
   const { hunks, tooDifferent } = diffLines(utf8(before), utf8(after));
-  const marks = { same: " ", added: "+", removed: "-" };
-  const lines = hunks.flatMap((hunk) => [
-    hunkHeader(hunk),
-    ...hunk.lines.map(({ kind, text }) => marks[kind] + text.replace(/\p{Cc}/gu, "")),
-  ]);
+  const lines = hunks.flatMap(hunkLines).map((line) => line.replace(/\p{Cc}/gu, ""));
   const names = [`--- ${before === null ? "/dev/null" : path}`, `+++ ${after === null ? "/dev/null" : path}`];
   return [...names, ...(tooDifferent ? ["(too different to be shown)"] : lines)].join("\n");
 }

@@ -1,7 +1,7 @@
 import { applyPatch } from "diff";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { diffLines, hunkHeader } from "../../../src/kit/diff.ts";
+import { diffLines, hunkLines } from "../../../src/kit/diff.ts";
 import {
   fileVersions,
   listFiles,
@@ -172,13 +172,10 @@ describe("diffs", () => {
 
   it("make a patch of one text that gives the other, whatever stands around the changes", () => {
     const text = fc.array(fc.constantFrom("a\n", "b\n", "c\n"), { maxLength: 12 }).map((lines) => lines.join(""));
-    const marks = { same: " ", added: "+", removed: "-" };
     fc.assert(
       fc.property(text, text, fc.integer({ min: 0, max: 3 }), (old, now, context) => {
-        const hunks = diffLines(old, now, context).hunks.map((hunk) =>
-          [hunkHeader(hunk), ...hunk.lines.map((line) => marks[line.kind] + line.text), ""].join("\n"),
-        );
-        expect(applyPatch(old, `--- a\n+++ a\n${hunks.join("")}`)).toBe(now);
+        const lines = diffLines(old, now, context).hunks.flatMap(hunkLines);
+        expect(applyPatch(old, ["--- a", "+++ a", ...lines, ""].join("\n"))).toBe(now);
       }),
     );
   });
