@@ -35,16 +35,23 @@ const NOTICES = "THIRD-PARTY-NOTICES.txt";
 /** The module that threads start from. It imports no other, since threads cannot read the files within an executable. */
 const THREAD = "worker.mjs";
 
+/** Modules of Node.js that take a while to load and that most commands do without. */
+const SLOW_TO_LOAD = ["http", "https", "tls"];
+
 /**
- * Loads node:http by `require`. As an ES module all its exports would be read, among them `WebSocket`, which loads all that fetch is made
- * of: a sixth of the time in which a command starts from the bundle, as in tests. For the executable it makes no difference.
+ * Loads modules of Node.js when the first of their members is used, not when the program starts: node:https and node:tls take nearly as
+ * long as all of Node.js.
  */
-const httpByName: Plugin = {
-  name: "http-by-name",
+const whenUsed: Plugin = {
+  name: "when-used",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(?:node:)?http$/ }, () => ({ path: "http", namespace: "builtin" }));
-    onLoad({ filter: /^http$/, namespace: "builtin" }, () => ({
-      contents: 'module.exports = process.getBuiltinModule("node:http");',
+    onResolve({ filter: RegExp(`^(?:node:)?(?:${SLOW_TO_LOAD.join("|")})$`) }, ({ path }) => ({
+      path: path.replace(/^node:/, ""),
+      namespace: "builtin",
+    }));
+    onLoad({ filter: /^/, namespace: "builtin" }, ({ path }) => ({
+      contents: `for (const name of ${JSON.stringify(Object.keys(process.getBuiltinModule(path) ?? {}))})
+  Object.defineProperty(exports, name, { get: () => process.getBuiltinModule("node:${path}")[name], enumerable: true });`,
       loader: "js",
     }));
   },
@@ -129,7 +136,7 @@ async function compile(target: Target, folder?: string): Promise<Metafile> {
     // Names and lines stay, for stack traces; squeezing them out measurably bought neither size nor start-up time.
     minifySyntax: true,
     legalComments: "none",
-    plugins: [httpByName, noMimeTypes, noAjv],
+    plugins: [whenUsed, noMimeTypes, noAjv],
     define: { RECKON_VERSION: JSON.stringify(version), RECKON_ASSETS: JSON.stringify(".") },
     logLevel: "warning",
   } as const satisfies BuildOptions;

@@ -29,8 +29,9 @@ describe("the bundle", () => {
     expect(stdout.trim()).toBe((await readPackageJSON(ROOT)).version);
   });
 
-  test("does not load the code that fetches for a command that fetches nothing", async () => {
-    const tell = 'process.on("exit", () => console.log(process.moduleLoadList.filter((name) => /undici/.test(name))))';
+  test("does not load what speaks HTTP and TLS for a command that asks no server", async () => {
+    const tell =
+      'process.on("exit", () => console.log(process.moduleLoadList.filter((name) => /undici|Module (?:https?|tls)$/.test(name))))';
     const main = join(made.folder, made.main);
     const { stdout } = await promisify(execFile)(process.execPath, [
       "--import",
