@@ -66,16 +66,19 @@ describe("the way out", () => {
     expect(receiver.connections).toBe(0);
   });
 
-  it.each(["http://169.254.169.254/", "https://[fe80::1]/", "https://0.0.0.0/"])(
-    "suggests no setting for %s, because none allows it",
-    async (url) => {
-      const { instance } = await startInstance({ settings: { outbound: "hooks.example.com,+private" } });
-      await expect(post(instance.core, url, LETTER)).rejects.toMatchObject({
-        message: "The host has an address that nothing is sent to.",
-        add: undefined,
-      });
-    },
-  );
+  it.each([
+    "http://169.254.169.254/",
+    "https://[fe80::1]/",
+    "https://0.0.0.0/",
+    ...["http://168.63.129.16/", "http://100.100.100.200/", "http://[fd00:ec2::254]/", "http://[fd00:ec2::23]/"],
+    ...["http://[fd20:ce::254]/", "http://[fd00:42::42]/"],
+  ])("suggests no setting for %s, because none allows it", async (url) => {
+    const { instance } = await startInstance({ settings: { outbound: "hooks.example.com,+private" } });
+    await expect(post(instance.core, url, LETTER)).rejects.toMatchObject({
+      message: "The host has an address that nothing is sent to.",
+      add: undefined,
+    });
+  });
 
   it("compares hosts as they are understood: case, numbers, punycode, a dot at the end, wildcards", async () => {
     const receiver = await startReceiver();

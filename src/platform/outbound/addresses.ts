@@ -47,6 +47,18 @@ const NEVER: readonly Range[] = [
   ["ff00::", 8],
 ];
 
+/**
+ * Where clouds answer their machines with credentials or take orders outside of link-local addresses: Azure, Alibaba, Amazon, Google,
+ * Scaleway. They lie within the ranges of others.
+ */
+const CLOUDS: readonly Range[] = [
+  ["168.63.129.16", 32],
+  ["100.100.100.200", 32],
+  ["fd00:ec2::", 32],
+  ["fd20:ce::254", 128],
+  ["fd00:42::42", 128],
+];
+
 function listOf(ranges: readonly Range[]): BlockList {
   const list = new BlockList();
   for (const [address, prefix] of ranges) list.addSubnet(address, prefix, isIP(address) === 6 ? "ipv6" : "ipv4");
@@ -55,6 +67,7 @@ function listOf(ranges: readonly Range[]): BlockList {
 
 const privateRanges = lazy(() => listOf(PRIVATE));
 const otherRanges = lazy(() => listOf(NEVER));
+const clouds = lazy(() => listOf(CLOUDS));
 
 /** Whether an address is IPv4-mapped (RFC 4291): rules for IPv4 would apply to a connection that is made as IPv6. */
 const isMapped = (address: string) => new URL(`http://[${address}]/`).hostname.startsWith("[::ffff:");
@@ -65,7 +78,7 @@ export function reachOf(address: string): Reach {
   // A zone names an interface of this machine.
   if (family === 0 || address.includes("%")) return "never";
   const version = family === 6 ? "ipv6" : "ipv4";
-  if (family === 6 && isMapped(address)) return "never";
+  if ((family === 6 && isMapped(address)) || clouds().check(address, version)) return "never";
   if (privateRanges().check(address, version)) return "private";
   return otherRanges().check(address, version) ? "never" : "public";
 }
