@@ -147,11 +147,12 @@ export class Automaton {
       return number;
     };
     const groupsOf = new Map(Array.from(kinds, (kind) => [kind, groupsWithin(kind, samples)]));
-    // A character mostly leads to no state or to one, and many sets lead to the same one.
-    const alone = new Map<State | undefined, number>();
+    // Many sets lead to the same few states.
+    const led = new Map<string, number>();
     const numberOf = (to: readonly State[]): number => {
-      const number = (to.length < 2 ? alone.get(to[0]) : undefined) ?? place(closure([...to, ...always]));
-      if (to.length < 2) alone.set(to[0], number);
+      const key = keyOf(to);
+      const number = led.get(key) ?? place(closure([...to, ...always]));
+      led.set(key, number);
       return number;
     };
     const nowhere = numberOf([]);
