@@ -13,11 +13,10 @@ import {
 import { catchUpSpend, currentPrices, spendReportInSlices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
 import { dollars } from "./output.ts";
 
-interface SetOptions extends CommonOptions {
-  readonly team: string;
+interface SetOptions extends OfTeam {
   readonly repo?: string;
   readonly person?: string;
   readonly model?: string;
@@ -81,33 +80,32 @@ export function budgetCommands(program: Command, cli: Cli): void {
           output.note(`Nothing was used of the ${set.scope} "${set.subject}" in a year: see whether that is its name.`);
       }),
     );
-  ofTeam(budget.command("list").description("list a team's budgets and where they stand")).action(
-    (options: CommonOptions & { team: string }) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId } = teamNamed(core, caller, options.team);
-        await catchUpSpend(core);
-        const { problem } = currentPrices(core);
-        if (problem !== null) fail(invalid, problem);
-        const listed = await currentStandings(core, teamId);
-        await output.list(listed, {
-          json: asJson,
-          headings: ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
-          cells: (one) => [
-            one.id,
-            one.scope,
-            one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
-            `${one.from} to ${one.to}`,
-            dollars(one.amountUsd, "-"),
-            dollars(one.usedUsd, "-"),
-            dollars(one.forecastUsd, "too early"),
-            one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
-          ],
-          empty: "No budgets.",
-        });
-      }),
+  ofTeam(budget.command("list").description("list a team's budgets and where they stand")).action((options: OfTeam) =>
+    withCore(cli, options, async (core, output, caller) => {
+      const { id: teamId } = teamNamed(core, caller, options.team);
+      await catchUpSpend(core);
+      const { problem } = currentPrices(core);
+      if (problem !== null) fail(invalid, problem);
+      const listed = await currentStandings(core, teamId);
+      await output.list(listed, {
+        json: asJson,
+        headings: ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
+        cells: (one) => [
+          one.id,
+          one.scope,
+          one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
+          `${one.from} to ${one.to}`,
+          dollars(one.amountUsd, "-"),
+          dollars(one.usedUsd, "-"),
+          dollars(one.forecastUsd, "too early"),
+          one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
+        ],
+        empty: "No budgets.",
+      });
+    }),
   );
   ofTeam(budget.command("remove").argument("<budget>", "budget id").description("remove a budget")).action(
-    (id: string, options: CommonOptions & { team: string }) =>
+    (id: string, options: OfTeam) =>
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await removeBudget(core, teamId, id, caller.by);

@@ -3,7 +3,7 @@ import { type Config, readConfig, type Settings } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { roleIn } from "../../identity/members/members.ts";
 import { findUser, getUser, type User } from "../../identity/people/people.ts";
-import { getTeam, type Team } from "../../identity/teams/teams.ts";
+import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { DataDirectoryError, StoreUnavailable } from "../../kit/errors.ts";
 import { withPath } from "../../kit/files.ts";
@@ -73,13 +73,21 @@ export function common(command: Command): Command {
     .option("--json", "print the result as one JSON document", false);
 }
 
-/** A command about one team. */
+/** A command about one team, which `teamNamed` finds. */
 export const ofTeam = (command: Command): Command =>
-  common(command).requiredOption("--team <team>", "id or exact name");
+  common(command).option("--team <team>", "id or exact name; needed where there are several teams");
+
+/** A command about one person. @param group `reckon user` */
+export const ofPerson = (group: Command, name: string, description: string): Command =>
+  common(group.command(name).argument("<email>", "e-mail address or id")).description(description);
 
 export interface CommonOptions {
   readonly data?: string;
   readonly json?: boolean;
+}
+
+export interface OfTeam extends CommonOptions {
+  readonly team?: string;
 }
 
 /** The output of a command, whose hints name the place where it works. */
@@ -144,13 +152,23 @@ export const HERE: Place = {
   writeArchive,
 };
 
-/** The team that a command names. @throws Problem where there is no such team, or the caller is confined to another */
-export function teamNamed(core: Core, { teamId }: Caller, named: string): Team {
-  if (teamId === null) return getTeam(core, named);
+/**
+ * The team that a command names; without a name the caller's own, or the only one.
+ * @throws Problem where there is no such team, or the caller is confined to another
+ */
+export function teamNamed(core: Core, { teamId }: Caller, named?: string): Team {
+  if (teamId === null) return named === undefined ? onlyTeam(core) : getTeam(core, named);
   const own = getTeam(core, teamId);
-  return named === own.id || named === own.name
+  return named === undefined || named === own.id || named === own.name
     ? own
     : fail(forbidden, `The token works for the team "${own.name}" only.`);
+}
+
+function onlyTeam(core: Core): Team {
+  const teams = listTeams(core);
+  const [only] = teams;
+  if (only === undefined) fail(notFound, "There is no team yet (see: reckon team create --help)");
+  return teams.length === 1 ? only : fail(invalid, `There are ${teams.length} teams: name one with --team.`);
 }
 
 /** The same for an optional name. Without one it is the caller's own team, or undefined where the caller is confined to none. */

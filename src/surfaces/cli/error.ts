@@ -19,16 +19,12 @@ import {
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
-import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
 import { facts, type Output, printableLines } from "./output.ts";
 import { instant, oneOf, upTo } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
 const MAX_LISTED = 200;
-
-interface OfTeam extends CommonOptions {
-  readonly team: string;
-}
 
 /** An error as people name it: a class by 8 hexadecimal digits, or an entry by its number. */
 interface Named extends Subject {

@@ -3,7 +3,16 @@ import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { invalid, Problem } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
-import { type Cli, type CommonOptions, noteGuessedAddress, ofTeam, outputAt, teamNamed, withCore } from "./context.ts";
+import {
+  type Cli,
+  type CommonOptions,
+  noteGuessedAddress,
+  type OfTeam,
+  ofTeam,
+  outputAt,
+  teamNamed,
+  withCore,
+} from "./context.ts";
 import { facts } from "./output.ts";
 import { readText } from "./texts.ts";
 import { instant, wholeNumber } from "./values.ts";
@@ -15,7 +24,7 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .option("--days <n>", "lifetime, capped by the paid period (default: RECKON_LICENSE_DAYS)", wholeNumber)
     .option("--out <file>", "write it to a file instead of printing it")
     .option("--force", "replace that file if it is there", false)
-    .action(async (options: CommonOptions & { team: string; days?: number; out?: string; force: boolean }) => {
+    .action(async (options: OfTeam & { days?: number; out?: string; force: boolean }) => {
       if (options.out !== undefined && !options.force) cli.place.requireNewFile(options.out, "--force replaces it");
       return withCore(cli, options, async (core, output, caller) => {
         const team = teamNamed(core, caller, options.team).id;

@@ -19,6 +19,8 @@ import {
   type CommonOptions,
   common,
   noteGuessedAddress,
+  type OfTeam,
+  ofTeam,
   teamIdNamed,
   teamNamed,
   withCore,
@@ -62,8 +64,7 @@ function noteReplaced(output: Output, { replaced }: PackDraft): void {
     output.note(`Replaced a likely secret in ${path}, line ${line} (${rule})`);
 }
 
-interface PublishOptions extends CommonOptions {
-  readonly team: string;
+interface PublishOptions extends OfTeam {
   readonly repo: string;
   readonly name: string;
   readonly version: string;
@@ -102,8 +103,7 @@ export function packCommands(program: Command, cli: Cli): void {
 }
 
 function addPublish(pack: Command, cli: Cli): void {
-  common(pack.command("publish").description("publish a version of a pack from a team's current brain"))
-    .requiredOption("--team <team>", "whose brain: id or exact name")
+  ofTeam(pack.command("publish").description("publish a version of a pack from a team's current brain"))
     .requiredOption("--repo <key>", "the repository's key, as its devices name it")
     .requiredOption("--name <name>", "the pack's name: lower-case words joined by dashes")
     .requiredOption("--version <version>", "above the pack's newest stable one (semver.org)")

@@ -10,7 +10,7 @@ import {
   retentionOf,
   setRetention,
 } from "../../share/erasure/erasure.ts";
-import { type Cli, type CommonOptions, common, ofTeam, teamIdNamed, teamNamed, withCore } from "./context.ts";
+import { type Cli, common, type OfTeam, ofTeam, teamIdNamed, teamNamed, withCore } from "./context.ts";
 
 function days(text: string): number | "forever" {
   if (text === "forever") return text;
@@ -19,8 +19,7 @@ function days(text: string): number | "forever" {
   return Number(text);
 }
 
-interface SetOptions extends CommonOptions {
-  readonly team: string;
+interface SetOptions extends OfTeam {
   readonly kind: RetentionKind;
   readonly days: number | "forever";
 }
@@ -49,7 +48,7 @@ export function retentionCommands(program: Command, cli: Cli): void {
     );
   common(retention.command("list").description("list the retention periods, and the last nightly runs"))
     .option("--team <team>", "id or exact name")
-    .action((options: CommonOptions & { team?: string }) =>
+    .action((options: OfTeam) =>
       withCore(cli, options, (core, output, caller) => {
         const teamId = teamIdNamed(core, caller, options.team);
         const teams = teamId === undefined ? listTeams(core) : [getTeam(core, teamId)];

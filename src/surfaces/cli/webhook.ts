@@ -19,7 +19,7 @@ import {
   targetShown,
   testChannel,
 } from "../../share/notifications/notifications.ts";
-import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, teamIdNamed, withCore } from "./context.ts";
 
 /** Of what a receiver replied, where a person reads it. */
 const MAX_REPLY_CHARS = 300;
@@ -49,14 +49,14 @@ function addCreate(webhook: Command, cli: Cli): void {
     .option("--team <team>", "the team whose events it gets: id or exact name")
     .option("--installation", "send it events of the installation and of every team")
     .option("--events <types>", "with commas between them; all when left out")
-    .action((options: CreateOptions, command: Command) => {
-      const { kind, name, to: target, team, installation, events } = options;
-      if ((team === undefined) === (installation === undefined))
-        command.error("error: say whose events it gets: --team TEAM, or --installation");
-      return withCore(cli, options, async (core, output, caller) => {
+    .action((options: CreateOptions, command: Command) =>
+      withCore(cli, options, async (core, output, caller) => {
+        const { kind, name, to: target, team, installation, events } = options;
         if (installation && caller.teamId !== null)
           fail(forbidden, "A token of one team cannot make a channel of the installation.");
-        const teamId = team === undefined ? null : teamNamed(core, caller, team).id;
+        const teamId = teamIdNamed(core, caller, team) ?? null;
+        if ((teamId === null) === (installation === undefined))
+          command.error("error: say whose events it gets: --team TEAM, or --installation");
         const chosen = events?.split(",").map((one) => one.trim()) ?? eventsFor(teamId);
         const { channel, secret } = await createChannel(
           core,
@@ -67,8 +67,8 @@ function addCreate(webhook: Command, cli: Cli): void {
         if (secret !== null) output.note(`Shown once: the secret that signs its messages. Its id is ${channel.id}.`);
         const obstacle = obstacleOf(core, channel, caller.teamId === null);
         if (obstacle) output.note([obstacle.message, obstacle.line].filter(Boolean).join(" Add: "));
-      });
-    });
+      }),
+    );
 }
 
 function described(core: Core, channel: Channel) {
