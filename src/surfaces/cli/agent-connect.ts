@@ -8,10 +8,10 @@ import {
   planConnect,
 } from "../../capture/capture.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { agentNames, noteTrouble, partsOf, withCapture, withJson } from "./agent-context.ts";
+import { agentNames, noteTrouble, partsOf, withCapture } from "./agent-context.ts";
 import { passLine, planLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import { createOutput, dollars, type Output } from "./output.ts";
+import { createOutput, dollars, type Output, withJson } from "./output.ts";
 import { duration } from "./values.ts";
 
 interface ConnectOptions extends CommonOptions {

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { readReceipts } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { withCapture, withJson } from "./agent-context.ts";
+import { withCapture } from "./agent-context.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import { table } from "./output.ts";
+import { table, withJson } from "./output.ts";
 
 const SHOWN_CHARS = 40;
 

@@ -13,7 +13,7 @@ import {
 import { catchUpSpend, currentPrices, spendReportInSlices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, withTeam } from "./context.ts";
 import { dollars } from "./output.ts";
 
 interface SetOptions extends OfTeam {
@@ -70,8 +70,7 @@ export function budgetCommands(program: Command, cli: Cli): void {
     .requiredOption("--usd <amount>", "dollars at list prices", amount)
     .option("--at <percent>", "thresholds to report (default: 80,100)", percentages)
     .action((options: SetOptions) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId } = teamNamed(core, caller, options.team);
+      withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         const { period, usd: amountUsd, at: thresholds } = options;
         const budget = { ...scopeOf(core, caller, options), period, amountUsd, thresholds };
         const set = await setBudget(core, teamId, budget, caller.by);
@@ -81,8 +80,7 @@ export function budgetCommands(program: Command, cli: Cli): void {
       }),
     );
   ofTeam(budget.command("list").description("list a team's budgets and where they stand")).action((options: OfTeam) =>
-    withCore(cli, options, async (core, output, caller) => {
-      const { id: teamId } = teamNamed(core, caller, options.team);
+    withTeam(cli, options, async (core, output, { id: teamId }) => {
       await catchUpSpend(core);
       const { problem } = currentPrices(core);
       if (problem !== null) fail(invalid, problem);
@@ -106,8 +104,7 @@ export function budgetCommands(program: Command, cli: Cli): void {
   );
   ofTeam(budget.command("remove").argument("<budget>", "budget id").description("remove a budget")).action(
     (id: string, options: OfTeam) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId } = teamNamed(core, caller, options.team);
+      withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         await removeBudget(core, teamId, id, caller.by);
         output.result({ budgetId: id, removed: true }, () => `${id} is removed`);
       }),

@@ -13,7 +13,7 @@ import { systemRandom } from "../../kit/random.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { announcedBaseUrl, damageAdvice, type OpenOptions, openStore } from "../../platform/store/store.ts";
-import { createOutput, type Io, type Output } from "./output.ts";
+import { createOutput, type Io, type Output, withJson } from "./output.ts";
 import { readInput, readText, requireNewFile, writeArchive, writeText } from "./texts.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -64,13 +64,9 @@ export interface Place {
 
 /** Options that every command takes. */
 export function common(command: Command): Command {
-  return command
-    .option(
-      "--data <dir>",
-      "directory that holds the database, the signing key and backups (env RECKON_DATA)",
-      undefined,
-    )
-    .option("--json", "print the result as one JSON document", false);
+  return withJson(
+    command.option("--data <dir>", "directory that holds the database, the signing key and backups (env RECKON_DATA)"),
+  );
 }
 
 /** A command about one team, which `teamNamed` finds. */
@@ -171,7 +167,18 @@ function onlyTeam(core: Core): Team {
   return teams.length === 1 ? only : fail(invalid, `There are ${teams.length} teams: name one with --team.`);
 }
 
-/** The same for an optional name. Without one it is the caller's own team, or undefined where the caller is confined to none. */
+/** As `withCore`, for a command of one team. */
+export function withTeam<T>(
+  cli: Cli,
+  options: OfTeam,
+  work: (core: Core, output: Output, team: Team, caller: Caller) => T | Promise<T>,
+): Promise<T> {
+  return withCore(cli, options, (core, output, caller) =>
+    work(core, output, teamNamed(core, caller, options.team), caller),
+  );
+}
+
+/** The team that a command may name. Without a name it is the caller's own team, or undefined where the caller is confined to none. */
 export const teamIdNamed = (core: Core, caller: Caller, named: string | undefined): string | undefined =>
   named === undefined ? (caller.teamId ?? undefined) : teamNamed(core, caller, named).id;
 

@@ -17,7 +17,7 @@ import { verifyLedger } from "../../share/maintenance/maintenance.ts";
 import { PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
 import { type Cosigned, observe, type Refused } from "../../share/witness/witness.ts";
 import { type Cli, type CommonOptions, common, outputAt, withCore, withCoreToLook } from "./context.ts";
-import { facts, type Output, table } from "./output.ts";
+import { facts, type Output, table, withJson } from "./output.ts";
 
 export function ledgerCommands(program: Command, cli: Cli): void {
   const ledger = program.command("ledger").description("the chained record of what was acknowledged, and proofs of it");
@@ -132,8 +132,7 @@ interface CheckOptions {
 }
 
 function addCheck(ledger: Command, cli: Cli): void {
-  ledger
-    .command("check")
+  withJson(ledger.command("check"))
     .argument("<file>", "a proof that ledger prove wrote, or an archive that export wrote")
     .description("check a proof or an archive with the log's key alone: no data directory, no network")
     .requiredOption("--key <vkey>", "the log's key, from another source than the file", logKey)
@@ -143,7 +142,6 @@ function addCheck(ledger: Command, cli: Cli): void {
       (text: string, before: readonly NoteKey[]) => [...before, witnessKey(text)],
       [],
     )
-    .option("--json", "print the result as one JSON document", false)
     .action(async (file: string, options: CheckOptions) => {
       const output = outputAt(cli, options);
       const report = isArchive(file)
@@ -228,14 +226,12 @@ interface WitnessOptions {
 }
 
 function addWitness(ledger: Command, cli: Cli): void {
-  ledger
-    .command("witness")
+  withJson(ledger.command("witness"))
     .argument("<url|file>", "the log's server, or a file that was brought from it")
     .description("check that a log only grew since the last look, and cosign its checkpoint")
     .requiredOption("--state <file>", "what is remembered of this log; the witness's own key lies beside it")
     .option("--key <vkey>", "the log's key; needed once", logKey)
     .option("--name <name>", "what the witness is called, when its key is made (default: this machine's name)")
-    .option("--json", "print the result as one JSON document", false)
     .action(async (place: string, { state, key, name, json }: WitnessOptions) => {
       const found = await observe({ statePath: state, place, logKey: key, name, now: systemClock.now() });
       const output = outputAt(cli, { json });

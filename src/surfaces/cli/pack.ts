@@ -22,8 +22,8 @@ import {
   type OfTeam,
   ofTeam,
   teamIdNamed,
-  teamNamed,
   withCore,
+  withTeam,
 } from "./context.ts";
 import type { Output } from "./output.ts";
 import { several, upTo } from "./values.ts";
@@ -116,9 +116,9 @@ function addPublish(pack: Command, cli: Cli): void {
     .option("--dry-run", "show what would be published, and publish nothing", false)
     .action(async (options: PublishOptions) => {
       const readme = options.readme === undefined ? undefined : await cli.place.readText(options.readme);
-      return withCore(cli, options, async (core, output, caller) => {
+      return withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         const { repo, path, tag, dryRun, name, version, title, summary, license } = options;
-        const draft = await draftPack(core, teamNamed(core, caller, options.team).id, {
+        const draft = await draftPack(core, teamId, {
           ...{ repoKey: repo, globs: path, tags: tag, name, version, title, summary, license, readme },
         });
         noteReplaced(output, draft);

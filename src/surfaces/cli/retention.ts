@@ -10,7 +10,7 @@ import {
   retentionOf,
   setRetention,
 } from "../../share/erasure/erasure.ts";
-import { type Cli, common, type OfTeam, ofTeam, teamIdNamed, teamNamed, withCore } from "./context.ts";
+import { type Cli, common, type OfTeam, ofTeam, teamIdNamed, withCore, withTeam } from "./context.ts";
 
 function days(text: string): number | "forever" {
   if (text === "forever") return text;
@@ -32,10 +32,9 @@ export function retentionCommands(program: Command, cli: Cli): void {
     .addOption(new Option("--kind <kind>", "kind of data").choices([...RETENTION_KINDS]).makeOptionMandatory())
     .requiredOption("--days <days>", "a number of days, or forever", days)
     .action((options: SetOptions) =>
-      withCore(cli, options, async (core, output, caller) => {
+      withTeam(cli, options, async (core, output, { id: teamId, name }, caller) => {
         const { kind } = options;
         const kept = options.days === "forever" ? null : options.days;
-        const { id: teamId, name } = teamNamed(core, caller, options.team);
         const changed = await setRetention(core, teamId, kind, kept, caller.by);
         output.result({ teamId, kind, days: options.days, changed }, () => `${name}: ${kind} ${daysText(kept)}`);
         if (changed && kept !== null)

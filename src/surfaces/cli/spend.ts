@@ -18,7 +18,7 @@ import { isoDate } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { recordAct } from "../../platform/audit/audit.ts";
-import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, withTeam } from "./context.ts";
 import { dollars, type Output, type Table, table } from "./output.ts";
 import { oneOf } from "./values.ts";
 
@@ -55,8 +55,7 @@ export function spendCommands(program: Command, cli: Cli): void {
       new Option("--csv", "print the result as comma-separated values (RFC 4180)").default(false).conflicts("json"),
     )
     .action((options: SpendOptions, command: Command) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const teamId = teamNamed(core, caller, options.team).id;
+      withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         const span = readPeriod(options, core.clock.now());
         if (!span) command.error("error: --until lies before --since");
         await bringUpToDate(cli, core, output);

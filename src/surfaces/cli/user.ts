@@ -19,8 +19,8 @@ import {
   ofPerson,
   ofTeam,
   readSecret,
-  teamNamed,
   withCore,
+  withTeam,
 } from "./context.ts";
 import type { Output } from "./output.ts";
 import { addDisable, addRemove } from "./user-leaving.ts";
@@ -85,8 +85,7 @@ function addInvite(user: Command, cli: Cli): void {
     .description("print a one-time link that lets somebody into a team, with an account of their own making")
     .option("--role <role>", `role in that team: one of ${ROLES.join(", ")}`, role, "member" as Role)
     .action((email: string | undefined, options: OfTeam & { readonly role: Role }) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId, name } = teamNamed(core, caller, options.team);
+      withTeam(cli, options, async (core, output, { id: teamId, name }, caller) => {
         const { by, token } = caller;
         const isTeams = caller.teamId !== null;
         if (isTeams && token?.userId === null && email !== undefined)
