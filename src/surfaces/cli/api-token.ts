@@ -14,8 +14,16 @@ import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
-import { type Caller, type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
-import { revokedText } from "./output.ts";
+import {
+  addRevoke,
+  type Caller,
+  type Cli,
+  type CommonOptions,
+  common,
+  personNamed,
+  teamIdNamed,
+  withCore,
+} from "./context.ts";
 import { duration } from "./values.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -33,7 +41,7 @@ export function apiTokenCommands(program: Command, cli: Cli): void {
     .description("tokens with which programs read what was recorded, or administer");
   addCreate(token, cli);
   addList(token, cli);
-  addRevoke(token, cli);
+  addRevoke(token, cli, "id of the token", "end an API token", revokeApiToken);
 }
 
 function addCreate(token: Command, cli: Cli): void {
@@ -124,14 +132,4 @@ function addList(token: Command, cli: Cli): void {
         );
       }),
     );
-}
-
-function addRevoke(token: Command, cli: Cli): void {
-  common(token.command("revoke").argument("<id>", "id of the token").description("end an API token")).action(
-    (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by, teamId }) => {
-        const changed = await revokeApiToken(core, id, by, teamId ?? undefined);
-        output.result({ id, status: "revoked", changed }, () => revokedText(id, changed));
-      }),
-  );
 }

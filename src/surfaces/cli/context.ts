@@ -13,7 +13,7 @@ import { systemRandom } from "../../kit/random.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { announcedBaseUrl, damageAdvice, type OpenOptions, openStore } from "../../platform/store/store.ts";
-import { createOutput, type Io, type Output, withJson } from "./output.ts";
+import { createOutput, type Io, type Output, revokedText, withJson } from "./output.ts";
 import { readInput, readText, requireNewFile, writeArchive, writeText } from "./texts.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -147,6 +147,29 @@ export const HERE: Place = {
   writeText,
   writeArchive,
 };
+
+/**
+ * Adds the command that ends something by its id.
+ * @param named what the id is
+ * @param revoke returns whether it had not ended before; is given the only team that the command may concern
+ * @param member what `--json` calls the id
+ */
+export function addRevoke(
+  group: Command,
+  cli: Cli,
+  named: string,
+  description: string,
+  revoke: (core: Core, id: string, by: Actor, teamId?: string) => Promise<boolean>,
+  member = "id",
+): void {
+  common(group.command("revoke").argument("<id>", named).description(description)).action(
+    (id: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output, { by, teamId }) => {
+        const changed = await revoke(core, id, by, teamId ?? undefined);
+        output.result({ [member]: id, status: "revoked", changed }, () => revokedText(id, changed));
+      }),
+  );
+}
 
 /**
  * The team that a command names; without a name the caller's own, or the only one.
