@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { counted } from "../../kit/strings.ts";
 import {
   ADVISED_DAYS,
   lastRuns,
@@ -24,7 +25,7 @@ interface SetOptions extends OfTeam {
   readonly days: number | "forever";
 }
 
-const daysText = (kept: number | null) => (kept === null ? "forever" : `${kept} days`);
+const daysText = (kept: number | null) => (kept === null ? "forever" : counted(kept, "day"));
 
 export function retentionCommands(program: Command, cli: Cli): void {
   const retention = program.command("retention").description("for how long records are kept");

@@ -17,6 +17,7 @@ import {
 import { isoDate } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, invalid } from "../../kit/problem.ts";
+import { counted } from "../../kit/strings.ts";
 import { recordAct } from "../../platform/audit/audit.ts";
 import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, withTeam } from "./context.ts";
 import { dollars, type Output, type Table, table } from "./output.ts";
@@ -104,7 +105,9 @@ function remark(output: Output, { groups, total, prices }: SpendReport, days: st
   const source = prices.overridden ? ", of prices.json in the data directory" : "";
   output.note(groups.length === 0 ? `No usage from ${days}.` : `${days}; list prices of ${prices.date}${source}.`);
   if (total.unpricedTokens > 0)
-    output.note(`${total.unpricedTokens} tokens are of models whose price is not known: give one in prices.json.`);
+    output.note(
+      `${counted(total.unpricedTokens, "token is", "tokens are")} of models whose price is not known: give one in prices.json.`,
+    );
 }
 
 /** Reads first what was delivered since the last report. Where that takes long, a bar shows the progress. */
