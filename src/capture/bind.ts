@@ -34,6 +34,7 @@ const MAX_NAME_CHARS = 200;
 const READ_LIMITS = [SINCE, CHOSEN_AGENTS, FORGOTTEN];
 
 export interface Binding {
+  /** The server's address, or that of one of its pages. */
   readonly url: string;
   readonly code: string;
   readonly label?: string | undefined;
@@ -45,12 +46,12 @@ export interface Binding {
  * Binds this machine with a connect code.
  * @throws Error with the server's reason
  */
-export async function bind(capture: Capture, { url, code, label, isPinned }: Binding): Promise<Credentials> {
+export async function bind(capture: Capture, { url: given, code, label, isPinned }: Binding): Promise<Credentials> {
   tryRoom(capture.places);
   const before = readCredentialsIfAny(capture.places);
   const consent = { version: CONSENT_VERSION, deviceLabel: label ?? hostname() };
   const body = JSON.stringify({ code, consent, previousDeviceId: before?.deviceId ?? undefined });
-  const answer = await exchangeInTurn(url, body);
+  const { url, answer } = await exchangeAbove(given, body);
   // The server may have taken the code although its reply was lost.
   const next = answer.kind === "later" ? "; try again, and ask for another code where this one is refused then" : "";
   if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}${next}`);
@@ -78,6 +79,16 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   // Nobody has the old token any more. Left alone, its device would take a seat, and be missed, until the token expires.
   if (before) await unbind(before);
   return credentials;
+}
+
+/** Asks at an address and, where Reckon has nothing there because it is a page's, at those above it. @returns whose answer it is */
+async function exchangeAbove(given: string, body: string) {
+  for (let url = given; ; url = url.slice(0, url.lastIndexOf("/"))) {
+    const answer = await exchangeInTurn(url, body);
+    // A code of no team is a 404, too, but without a hint.
+    if (answer.kind !== "refused" || answer.body.hint === undefined || url === new URL(url).origin)
+      return { url, answer };
+  }
 }
 
 /** How long to wait for a turn at the server: hundreds of jobs of a CI begin in the same minute, behind one address. */

@@ -84,7 +84,7 @@ function timerCheck(capture: Capture): Check {
 function contentChecks(capture: Capture): Check[] {
   const { waiting, isFull, rejected, unknown, lastPass, quiet, unreadable, trouble } = readStatus(capture);
   const checks: Check[] = [];
-  const age = lastPass === null ? Number.POSITIVE_INFINITY : capture.clock.now() - lastPass;
+  const age = lastPass === null ? Number.POSITIVE_INFINITY : capture.clock.now() - Date.parse(lastPass);
   checks.push(
     age < 7 * DAY_MS
       ? ok("passes", `the last ended ${counted(Math.max(0, Math.round(age / MINUTE_MS)), "minute")} ago`)
@@ -94,7 +94,7 @@ function contentChecks(capture: Capture): Check[] {
     checks.push(
       warning(
         "recording",
-        `${quiet.reason === "paused" ? "paused" : "off by policy"}${quiet.until === null ? "" : ` until ${isoInstant(quiet.until)}`}`,
+        `${quiet.reason === "paused" ? "paused" : "off by policy"}${quiet.until === null ? "" : ` until ${quiet.until}`}`,
       ),
     );
   const waits = `${counted(waiting.entries, "entry", "entries")} and ${counted(waiting.sessions, "session")} wait`;
@@ -119,9 +119,9 @@ function contentChecks(capture: Capture): Check[] {
   return checks;
 }
 
-function troubleCheck(reason: string, until: number | null): Check {
+function troubleCheck(reason: string, until: string | null): Check {
   if (reason === FORGOTTEN) return failed("reading", reason);
-  return warning("sending", until === null ? reason : `${reason}; next try ${isoInstant(until)}`);
+  return warning("sending", until === null ? reason : `${reason}; next try ${until}`);
 }
 
 function moveCheck(capture: Capture): Check[] {

@@ -14,10 +14,12 @@ import {
 } from "../../src/capture/capture.ts";
 import { type Credentials, readCredentials, writeCredentials } from "../../src/capture/state.ts";
 import { readStatus } from "../../src/capture/status.ts";
+import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS, HOUR_MS, isoInstant, MINUTE_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deviceOf, flagsOf, heldOf, startAgent, startServer, type TestAgent } from "../support/capture.ts";
 import { newFolder } from "../support/folder.ts";
+import { startInstance } from "../support/instance.ts";
 import { MAIN } from "../support/program.ts";
 import { git } from "../support/work-tree.ts";
 
@@ -37,6 +39,23 @@ function commitIn(root: string, path: string, at: number): void {
     for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
   }
 }
+
+it("connects with the address of a page, also below a path, and keeps the server's own", async () => {
+  const t = await startInstance({ settings: { port: "0", baseUrl: "https://reckon.example.com/sub" } });
+  await t.instance.listen();
+  const url = baseUrlOf({ ...t.instance.core.config, baseUrl: null });
+  const a = await startAgent();
+  for (const page of ["/docs/install", "/sessions/12", "/sub/settings/teams/team_x", "/sub"]) {
+    const code = await t.code(await t.team());
+    const home = page.startsWith("/sub") ? `${url}/sub` : url;
+    expect([page, (await bind(a.capture, { url: url + page, code })).url]).toEqual([page, home]);
+    expect(readCredentials(a.capture.places)?.url).toBe(home);
+  }
+  await expect(bind(a.capture, { url: `${url}/sub/overview`, code: "0000-0000" })).rejects.toThrow(
+    `${url}/sub did not connect this machine: No team was found`,
+  );
+  expect(t.count("devices")).toBe(4);
+});
 
 it("disconnecting waits for the pass that is running, which ends well", async () => {
   const a = await startAgent();

@@ -24,7 +24,7 @@ describe("a server that cannot be reached", () => {
     for (let day = 0; day < 3; day++) {
       a.work("s1", 2, 2 + day * 2);
       expect(await a.pass()).toMatchObject({ recorded: 12, stopped: expect.any(String) });
-      expect(readStatus(a.capture).trouble?.until).toBeGreaterThan(a.server.clock.now());
+      expect(Date.parse(readStatus(a.capture).trouble?.until ?? "")).toBeGreaterThan(a.server.clock.now());
       a.advance(DAY_MS);
     }
     expect(waitingOf(a)).toMatchObject({ sessions: 1, entries: 18 });

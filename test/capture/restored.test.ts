@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
 import { type Credentials, readCredentials, writeCredentials } from "../../src/capture/state.ts";
-import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, isoInstant, MINUTE_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 import { makeRepository } from "../support/turns.ts";
 
@@ -30,7 +30,7 @@ describe("a server that was restored from an older backup", () => {
     await a.pass();
     expectAgreement(a);
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(45);
-    expect(readStatus(a.capture).serverWasRestored).toBe(a.server.clock.now());
+    expect(readStatus(a.capture).serverWasRestored).toBe(isoInstant(a.server.clock.now()));
   });
 
   it("that never knew the machine's streams is filled from 1", async () => {
@@ -128,7 +128,7 @@ describe("a server that was restored from an older backup", () => {
     await a.pass();
     expectAgreement(a);
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(15);
-    expect(readStatus(a.capture).serverWasRestored).toBe(a.server.clock.now());
+    expect(readStatus(a.capture).serverWasRestored).toBe(isoInstant(a.server.clock.now()));
   });
 
   it("that lost sessions alone is given them again", async () => {
@@ -204,7 +204,7 @@ describe("a machine that was restored from an older state", () => {
     expect(new Set(entries.map(({ payload }) => payload)).size).toBe(15 + 3 * count);
     expect(spans).toHaveLength(15 + 3 * count);
     expect(readStatus(a.capture)).toMatchObject({
-      stateWasOlder: a.server.clock.now(),
+      stateWasOlder: isoInstant(a.server.clock.now()),
       waiting: { entries: 0, sessions: 0 },
     });
   });

@@ -149,7 +149,6 @@ describe("teams, codes and devices", () => {
       [["device", "assign", "dev_x"], 2, /--nobody/],
       [["device", "assign", "dev_x", "ada@example.com", "--nobody"], 2, /--nobody/],
       [["device", "assign", "dev_x", "--nobody"], 1, /no device/],
-      [["code", "create"], 2, /--team/],
       [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
       [["code", "create", "--team", "Acme", "--expires", "2d"], 2, /only with --uses, --count or --ephemeral/],
       [["code", "create", "--team", "Acme", "--uses", "2", "--expires", "91d"], 2, /90 days/],

@@ -466,3 +466,44 @@ it("refuses a size that a number cannot hold exactly", async () => {
   expect([done.code, done.stdout]).toEqual([2, ""]);
   expect(done.stderr).toContain("It must be a whole number.");
 });
+
+it("proves a session by its agent's id for it, and says whose it may be where several have it", async () => {
+  const t = await startInstance({ settings: { port: "0" } });
+  await t.instance.listen();
+  const [acme, other] = [await t.team({ name: "Acme" }), await t.team({ name: "Other" })];
+  const deliver = async ({ token }: TestDevice, id: string) =>
+    expect(
+      (await t.post("/api/agent-traces/ingest", { token, json: { sessions: [{ id, outcome: "ok", spans: [] }] } }))
+        .status,
+    ).toBe(200);
+  const prove = (...args: string[]) => command(["ledger", "prove", ...args, "--json", "--data", t.directory]);
+  const proved = async (...args: string[]) => {
+    const { code, stdout, stderr } = await prove(...args);
+    expect([args, code, stderr]).toEqual([args, 0, expect.stringContaining("reckon ledger check")]);
+    return JSON.parse(stdout);
+  };
+  const ada = await t.device(acme);
+  await deliver(ada, "run: 7 of 9");
+  const first = { kind: "session", id: 1, file: null, proof: expect.stringContaining("c2sp.org/tlog-proof@v1") };
+  expect(await proved("session:run: 7 of 9")).toEqual(first);
+  expect(await proved("session", "run: 7 of 9")).toEqual(first);
+  expect(await proved("session:1")).toEqual(first);
+  const verified = () => command(["ledger", "verify", "--data", t.directory]);
+  expect((await verified()).stdout).toMatch(/^1 delivery verifies; head /);
+  await deliver(await t.device(other), "run: 7 of 9");
+  expect((await verified()).stdout).toMatch(/^2 deliveries verify; head /);
+  const several = await prove("session:run: 7 of 9");
+  expect([several.code, several.stdout, several.stderr]).toEqual([
+    1,
+    "",
+    "reckon: Several have a session run: 7 of 9: give its number, one of 1 of Acme, 2 of Other, or --team.\n",
+  ]);
+  expect(await proved("session:run: 7 of 9", "--team", "Other")).toMatchObject({ id: 2 });
+  for (const args of [["session:2"], ["session:run: 8"], ["delivery:2"]]) {
+    const missing = await prove(...args, "--team", "Acme");
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^reckon: There is no (?:session|delivery) /),
+    ]);
+  }
+});

@@ -26,6 +26,7 @@ const LINES: Readonly<Record<string, Line>> = {
   "user enable": ({ bob }) => [bob.email],
   "user set": ({ bob }) => [bob.email, "--operator", "true"],
   "user role": ({ bob, acme }) => [bob.email, "--team", acme.id, "--role", "viewer"],
+  "user remove": ({ bob, acme }) => [bob.email, "--team", acme.name],
   "user invite": ({ acme }) => ["eve@example.com", "--team", acme.id, "--role", "viewer"],
   "sso add": () => [
     ...["spare", "--issuer", "https://login.example.com", "--client-id", "reckon"],
@@ -226,4 +227,39 @@ it.each(Object.keys(LINES))("%s does from elsewhere what it does on the server's
   await here.t.instance.settle();
   await there.t.instance.settle();
   expect(rowsOf(there)).toEqual(rowsOf(here));
+});
+
+it("means the team of its token, or the only one, where a command of one team names none", async () => {
+  const { t, url, acme } = await everything();
+  const { token } = await adminToken(t, { teamId: acme.id });
+  const lines = [
+    "api-token create --name one --expires 10m",
+    "webhook create --name ci --to https://hooks.example.com/x",
+    "policy show",
+    "license mint",
+    "code create",
+    "code list",
+    "spend",
+    "budget set --usd 5",
+    "budget list",
+    "error list",
+    "user invite",
+    `pack publish --repo ${REPO} --name more --version 1.0.0`,
+    "retention set --kind telemetry --days 200",
+  ];
+  const unnamed = await ran(["error", "list", "--data", t.directory]);
+  expect([unnamed.code, unnamed.err]).toEqual([1, "reckon: There are 2 teams: name one with --team.\n"]);
+  for (const line of lines) {
+    const { code, out, err } = await ran(["--server", url, ...line.split(" ")], { RECKON_TOKEN: token });
+    expect([line, code, err.includes("reckon: ")]).toEqual([line, 0, false]);
+    expect(out).not.toBe("");
+  }
+  for (const table of ["api_tokens", "notification_channels", "connect_codes", "budgets", "one_time_links"])
+    expect([table, t.rows(`SELECT team_id FROM ${table} ORDER BY created_at DESC LIMIT 1`)]).toEqual([
+      table,
+      [{ team_id: acme.id }],
+    ]);
+  const directory = newFolder();
+  await ran(["team", "create", "Only", "--data", directory]);
+  expect(await ran(["code", "create", "--data", directory])).toMatchObject({ code: 0 });
 });

@@ -259,7 +259,7 @@ describe("a copy of the database that was made otherwise", () => {
     const keyless = await command(["doctor", "--data", restored]);
     expect([keyless.code, keyless.stdout]).toEqual([1, expect.stringMatching(/^signing key\tfailed/m)]);
     for (const name of ["signing-key.pem", "ledger-key.pem"]) cpSync(join(directory, name), join(restored, name));
-    expect(await finding(restored, "ledger")).toMatchObject({ status: "ok", detail: "1 deliveries verify" });
+    expect(await finding(restored, "ledger")).toMatchObject({ status: "ok", detail: "1 delivery verifies" });
     const proof = ["ledger", "verify", "--anchor", `${anchor.id}:${anchor.chainSha256}`];
     expect(await json(restored, ...proof)).toMatchObject({ deliveries: 1, faults: [] });
     const again = await testServer(restored);

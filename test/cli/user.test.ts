@@ -2,11 +2,14 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { setRole } from "../../src/identity/members/members.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Done, launch, serve, startRefused, within } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { openByForms } from "../support/links.ts";
 import { MAIN } from "../support/program.ts";
-import { command } from "../support/remote.ts";
+import { memberOf } from "../support/reads.ts";
+import { command, everything } from "../support/remote.ts";
 
 const PASSWORD = "plough-the-north-field";
 
@@ -143,6 +146,55 @@ describe("reckon user", () => {
     expect(rows(data, "SELECT actor_kind, target_id FROM audit_events WHERE action = 'device.revoked'")).toEqual([
       { actor_kind: "command", target_id: deviceId },
     ]);
+  });
+
+  it("takes a person out of a team, with their machines there when told to, but never its last owner", async () => {
+    const { t, acme, bob, device } = await everything();
+    const run = (...args: string[]) => command([...args, "--data", t.directory]);
+    const remove = (...args: string[]) => run("user", "remove", bob.email, "--team", "Acme", ...args);
+    const put = (role: string) => json(run("user", "role", bob.email, "--team", "Acme", "--role", role, "--json"));
+    await json(run("device", "assign", device.deviceId, bob.email, "--json"));
+    await put("owner");
+    const refused = await remove();
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([1, "", expect.stringContaining("only owner")]);
+    const eve = await memberOf(t, acme);
+    await setRole(t.instance.core, acme.id, eve.id, "owner", COMMAND_LINE);
+    const plain = await remove();
+    expect([plain.code, plain.stdout]).toEqual([0, `${bob.email} is no longer in Acme\n`]);
+    expect(plain.stderr).toContain("reckon device revoke DEVICE --data");
+    const again = await remove();
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not in the team")]);
+    await put("viewer");
+    expect(await json(remove("--revoke-devices", "--json"))).toEqual({
+      ...{ userId: bob.id, email: bob.email, teamId: acme.id },
+      ...{ revoked: [device.deviceId], reporting: [] },
+    });
+    expect(t.rows("SELECT count(*) AS n FROM memberships WHERE user_id = ?", bob.id)).toEqual([{ n: 0 }]);
+    expect(
+      t.rows("SELECT team_id, actor_kind, target_id, detail FROM audit_events WHERE action = 'member.removed'"),
+    ).toEqual(
+      ["owner", "viewer"].map((role) => ({
+        ...{ team_id: acme.id, actor_kind: "command", target_id: bob.id, detail: JSON.stringify({ role }) },
+      })),
+    );
+  });
+
+  it("names the teams that are left without an owner who can sign in", async () => {
+    const { t, acme, bob } = await everything();
+    const disable = (...args: string[]) => command(["user", "disable", bob.email, "--data", t.directory, ...args]);
+    await setRole(t.instance.core, acme.id, bob.id, "owner", COMMAND_LINE);
+    const { code, stderr } = await disable();
+    expect([code, stderr]).toEqual([
+      0,
+      `Acme has no owner now who can sign in. Make one: reckon user role EMAIL --team Acme --role owner --data ${t.directory}\n`,
+    ]);
+    expect(await json(disable("--json"))).toMatchObject({
+      changed: false,
+      teamsWithoutOwner: [{ teamId: acme.id, name: "Acme" }],
+    });
+    const eve = await memberOf(t, acme);
+    await setRole(t.instance.core, acme.id, eve.id, "owner", COMMAND_LINE);
+    expect(await json(disable("--json"))).toMatchObject({ teamsWithoutOwner: [] });
   });
 
   it("brings a lost operator back: a link or a new password, and the right itself", async () => {

@@ -160,6 +160,8 @@ it("is followed by the capture client, which sends there what it had not sent", 
   expect(await machine.run("reckon agent run 2>&1")).not.toContain("Not everything");
   const status = JSON.parse(await machine.run("reckon agent status --json"));
   expect(status).toMatchObject({ url: next.url, trouble: null, move: { from: old.url, to: next.url, problem: null } });
+  for (const at of [status.policyAt, status.lastPass, status.lastContact, status.move.at])
+    expect(at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   expect(await machine.run("reckon agent doctor || true")).toContain(
     `followed the team from ${old.url} to ${next.url}`,
   );

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
+import { setRole } from "../../src/identity/members/members.ts";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { createTeam, updateTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
@@ -195,6 +196,25 @@ it("lists all accounts, finds them, closes and opens them, and makes operators",
     expect(
       (await sendForm(site, operator, `/settings/people/${operator.userId}/${path}`, { disabled: "true" })).status,
     ).toBe(409);
+});
+
+it("says which teams nobody can administer while an account is closed", async () => {
+  const { site, core, person: operator } = await startSiteOf({ operator: true, email: "ada@example.com" });
+  const bob = await site.person({ role: "member", email: "bob@example.com" });
+  await setRole(core, bob.team.id, bob.userId, "owner", COMMAND_LINE);
+  await setRole(core, bob.team.id, operator.userId, "admin", COMMAND_LINE);
+  const { page, go } = await site.open(operator);
+  await go(`/settings/people/${bob.userId}`);
+  await page.locator("summary", { hasText: "Close the account" }).click();
+  const left = `No other owner who can sign in: ${bob.team.name}.`;
+  await page.getByText(`Close the account of bob@example.com? ${left}`).waitFor();
+  await page.getByRole("button", { name: "Close it" }).click();
+  await page.getByText(`The account of bob@example.com is closed. ${left}`).waitFor();
+  await setRole(core, bob.team.id, operator.userId, "owner", COMMAND_LINE);
+  await page.locator("summary", { hasText: "Open the account" }).click();
+  await page.getByRole("button", { name: "Open it" }).click();
+  await page.locator("summary", { hasText: "Close the account" }).click();
+  expect(await page.locator("main").textContent()).not.toContain("No other owner");
 });
 
 it("pages through lists by the key they are sorted by", async () => {

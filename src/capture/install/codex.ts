@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { sha256Hex } from "../../kit/hash.ts";
 import { AGENT_FOLDERS } from "../agent-folders.ts";
 import { findHooks } from "./hook-text.ts";
-import type { HookCommand, Installer, InstallTarget } from "./installer.ts";
+import { type HookCommand, type Installer, type InstallTarget, SettingsError } from "./installer.ts";
 import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
 import type { JsonNode } from "./json-tree.ts";
 import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts";
@@ -35,10 +35,11 @@ const inHooks = jsonInstaller(codex);
 export const codexInstaller: Installer = {
   ...inHooks,
   plan: (machine, hook) => [...inHooks.plan(machine, hook), ...planEdit(machine, notifying(machine, hook))],
-  install: (machine, hook) => [
-    ...inHooks.install(machine, hook),
-    ...applyEdit(machine, notifying(machine, hook), false),
-  ],
+  install(machine, hook) {
+    // Both files are understood before one of them is changed.
+    planEdit(machine, notifying(machine, hook));
+    return [...inHooks.install(machine, hook), ...applyEdit(machine, notifying(machine, hook), false)];
+  },
   // In reverse: the backup of the file that was written first lists the folders that were made.
   remove: (machine, hook) => [
     ...applyEdit(machine, unnotifying(machine, hook), true),
@@ -61,6 +62,8 @@ function notifying(machine: InstallTarget, hook: HookCommand): Edit {
       if (machine.platform === "win32" || /^[ \t]*["']?notify["']?[ \t]*=/m.test(rest)) return text;
       const line = notifyLine(hook) + (rest.includes("\r\n") ? "\r\n" : "\n");
       if (text?.includes(line)) return text;
+      const wrong = wrongTomlLine(rest);
+      if (wrong !== undefined) throw new SettingsError(configFile(machine), "this is no TOML", wrong);
       // Before all tables: a line there belongs to the root.
       const start = rest.startsWith("\uFEFF") ? 1 : 0;
       return rest.slice(0, start) + line + rest.slice(start);
@@ -78,6 +81,30 @@ function unnotifying(machine: InstallTarget, hook: HookCommand): Edit {
       return rest === "" && text !== "" && before && before.text === undefined ? undefined : rest;
     },
   };
+}
+
+/** What may hold signs that mean something elsewhere: strings and comments (toml.io 1.0). */
+const TOML_TEXT = /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#.*/g;
+/** A table's name, or a key and the beginning of its value. */
+const TOML_LINE = /^(?:\[.*\]|[^=[\]{},]+=\s*\S.*)?$/;
+
+/** The first line, from 1, by which a text is no TOML. Only quotes, brackets and the form of lines are judged, not what values hold. */
+function wrongTomlLine(text: string): number | undefined {
+  // Line breaks within a string become \v, so that they are counted and end no line.
+  const bare = text.replace(TOML_TEXT, (found) =>
+    found[0] === "#" ? "" : `0${found.replace(/[^\n]+/g, "").replaceAll("\n", "\v")}`,
+  );
+  let [line, depth] = [0, 0];
+  for (const part of bare.split("\n")) {
+    line++;
+    if (/["']/.test(part) || (depth === 0 && !TOML_LINE.test(part.trim()))) return line;
+    for (const [sign] of part.matchAll(/[[\]{}\v]/g)) {
+      if (sign === "\v") line++;
+      else depth += "[{".includes(sign) ? 1 : -1;
+    }
+    if (depth < 0) return line;
+  }
+  return depth === 0 ? undefined : line;
 }
 
 /** A configuration without our `notify`, also where another program spread it over several lines. */

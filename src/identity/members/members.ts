@@ -205,14 +205,21 @@ export function createOwnedTeam(core: Core, name: string, plan: TeamPlan, ownerI
   });
 }
 
+/** Whether somebody else owns a team, too, and can sign in. */
+const hasOtherOwner = (core: Core, teamId: string, userId: string): boolean =>
+  rows(core.store)
+    .ofTeam.all(teamId)
+    .some((row) => row.role === "owner" && row.userId !== userId && findUser(core, row.userId)?.disabledAt === null);
+
 /** A team without an owner could not be administered from the dashboard any more. */
 function requireOtherOwner(core: Core, teamId: string, userId: string): void {
-  const others = rows(core.store)
-    .ofTeam.all(teamId)
-    .filter((row) => row.role === "owner" && row.userId !== userId);
-  if (!others.some((owner) => findUser(core, owner.userId)?.disabledAt === null))
+  if (!hasOtherOwner(core, teamId, userId))
     fail(conflict, "This is the team's only owner: make somebody else an owner first.");
 }
+
+/** The teams, by name, that nobody else owns whose account is open. */
+export const ownedAlone = (core: Core, userId: string): Membership[] =>
+  membershipsOf(core, userId).filter(({ id, role }) => role === "owner" && !hasOtherOwner(core, id, userId));
 
 /** Whether somebody in a role may act on somebody else's. Owners may do everything; admins manage admins and members. */
 export const outranks = (actor: Role, subject: Role | undefined, next: Role | undefined): boolean =>
@@ -227,36 +234,28 @@ export function requireRank(actor: Role | undefined, subject: Role | undefined, 
     );
 }
 
-/** Puts an existing account into a team, or gives it another role there. For operators and the command line, who may do everything. */
-export function setRole(core: Core, teamId: string, idOrEmail: string, role: Role, by: Actor): Promise<void> {
-  return core.store.write(() => storeRole(core, teamId, getUser(core, idOrEmail), role, by));
-}
-
 /**
- * Gives somebody who is in a team another role there.
- * @param actorRole the role of the person who does it
+ * Puts an existing account into a team, or gives it another role there.
+ * @param actorRole the role of the person who does it, who names somebody of the team by id; undefined for an operator and the command line
  * @throws Problem 404 for anybody else, 403 for a role above the own
  */
-export function changeRole(
+export function setRole(
   core: Core,
   teamId: string,
-  userId: string,
+  idOrEmail: string,
   role: Role,
   by: Actor,
-  actorRole: Role,
+  actorRole?: Role,
 ): Promise<void> {
   return core.store.write(() => {
-    const { email } = getMember(core, teamId, userId);
-    storeRole(core, teamId, { id: userId, email }, role, by, actorRole);
+    if (actorRole !== undefined) getMember(core, teamId, idOrEmail);
+    const user = getUser(core, idOrEmail);
+    const before = roleIn(core, teamId, user.id);
+    requireRank(actorRole, before, role);
+    requireOwnPlace(core, teamId, user.id);
+    if (before === "owner" && role !== "owner") requireOtherOwner(core, teamId, user.id);
+    storeMember(core, teamId, user, role, by);
   });
-}
-
-function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Actor, actorRole?: Role): void {
-  const before = roleIn(core, teamId, user.id);
-  requireRank(actorRole, before, role);
-  requireOwnPlace(core, teamId, user.id);
-  if (before === "owner" && role !== "owner") requireOtherOwner(core, teamId, user.id);
-  storeMember(core, teamId, user, role, by);
 }
 
 /**

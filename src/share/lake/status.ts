@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { counted } from "../../kit/strings.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { lakeJob } from "./flow.ts";
@@ -39,7 +40,7 @@ export function lakeStatus(core: Core): LakeStatus | undefined {
 /** The same in a line. */
 export function lakeText({ place, currentAt, waiting: { blocks, days, removals } }: LakeStatus): string {
   const upTo = currentAt === null ? "not whole yet" : `holds all up to ${isoInstant(currentAt)}`;
-  return `${place} ${upTo}; to come: ${blocks} blocks, ${days} days, ${removals} removals`;
+  return `${place} ${upTo}; to come: ${counted(blocks, "block")}, ${counted(days, "day")}, ${counted(removals, "removal")}`;
 }
 
 /** What an erasure is told of it as a copy; none where there is none. */

@@ -68,7 +68,7 @@ export async function examine(core: Core, steps: Steps = unwatched): Promise<Fin
       `${counted(ledger.faults.length, "fault")} in ${ledger.deliveries} deliveries, such as ${first.problem} of delivery ${first.deliveryId}: ` +
         `${first.detail}; "reckon ledger verify" names all`,
     );
-  else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
+  else add("ledger", "ok", counted(ledger.deliveries, "delivery verifies", "deliveries verify"));
   findings.push(
     examineClock(core),
     examineDerived(core),

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
-import { shellWord } from "../../kit/strings.ts";
+import { counted, shellWord } from "../../kit/strings.ts";
 import { timedWalk } from "../../log/log.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { isWrapped, listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
@@ -106,7 +106,7 @@ export function examineRetention(core: Core): Finding {
   return {
     check,
     status: "ok",
-    detail: runs.length === 0 ? "nothing ran yet" : `${runs.length} teams, each ran in the last two days`,
+    detail: runs.length === 0 ? "nothing ran yet" : `${counted(runs.length, "team")}, each ran in the last two days`,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
 import { saltOf } from "../../kit/items.ts";
 import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type ProofBundle, writeBundle } from "../../kit/transparency/bundle.ts";
@@ -7,7 +8,7 @@ import { eventOfLeaf, eventTexts } from "../../platform/audit/audit.ts";
 import { epochs, logImports, proveLeaf } from "../../platform/transparency/transparency.ts";
 import { snapshotItems } from "../../record/brain/brain.ts";
 import { itemsAround } from "../../record/telemetry/telemetry.ts";
-import { itemsOfSession } from "../../record/traces/traces.ts";
+import { itemsOfSession, traceErasure } from "../../record/traces/traces.ts";
 
 /** What can be proved: an entry of telemetry, a snapshot of a brain, a session, an event of the audit, a delivery by its leaf alone. */
 export const PROVABLE = ["entry", "snapshot", "session", "event", "delivery"] as const;
@@ -48,6 +49,23 @@ export function prove(core: Core, teamId: string | null, kind: Provable, id: num
   if (kind !== "event") return writeBundle(deliveryBundle(core, teamId, kind, id, shown));
   if (shown.noEvents) fail(notFound, noEvent(id));
   return writeBundle(eventBundle(core, teamId, id));
+}
+
+/**
+ * The number of a session, given by it or by its agent's id for it.
+ * @param teamId whose it must be; null for any
+ * @throws Problem notFound; conflict where several have that id
+ */
+export function numberOfSession(core: Core, teamId: string | null, named: string): number {
+  const found = traceErasure.findSessions(core, named).filter((one) => teamId === null || one.teamId === teamId);
+  const [session, another] = found;
+  if (!session) fail(notFound, `There is no session ${named}.`);
+  if (another)
+    fail(
+      conflict,
+      `Several have a session ${named}: give its number, one of ${found.map((one) => `${one.id} of ${getTeam(core, one.teamId).name}`).join(", ")}, or --team.`,
+    );
+  return session.id;
 }
 
 const noEvent = (leaf: number) => `There is no event with leaf ${leaf}.`;

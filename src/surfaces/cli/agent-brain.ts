@@ -3,6 +3,7 @@ import { type NightlyResult, readBriefing, runNightly } from "../../capture/capt
 import { diffLines, hunkLines } from "../../kit/diff.ts";
 import { withCapture } from "./agent-context.ts";
 import type { Cli, CommonOptions } from "./context.ts";
+import { withJson } from "./output.ts";
 
 interface NightlyOptions extends CommonOptions {
   readonly apply?: boolean;
@@ -11,22 +12,18 @@ interface NightlyOptions extends CommonOptions {
 
 /** Adds the commands about the brain to `reckon agent`. */
 export function agentBrainCommands(agent: Command, cli: Cli): void {
-  agent
-    .command("briefing")
+  withJson(agent.command("briefing"))
     .description("print what agents are told of this folder's repository when a session starts")
-    .option("--json", "print the result as one JSON document", false)
     .action((options: CommonOptions) =>
       withCapture(cli, options, (capture, output) => {
         const briefing = readBriefing(capture, process.cwd());
         output.result({ briefing: briefing === "" ? null : briefing }, () => briefing);
       }),
     );
-  agent
-    .command("nightly")
+  withJson(agent.command("nightly"))
     .description("draw lessons from errors that came back into the agents' instructions")
     .option("--apply", "write the files; without it the changes are only shown", false)
     .option("--dry-run", "only show the changes, whatever else is said", false)
-    .option("--json", "print the result as one JSON document", false)
     .action((options: NightlyOptions) =>
       withCapture(cli, options, async (capture, output) => {
         const applied = options.apply === true && options.dryRun !== true;

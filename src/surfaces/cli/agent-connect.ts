@@ -8,10 +8,10 @@ import {
   planConnect,
 } from "../../capture/capture.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { agentNames, noteTrouble, partsOf, withCapture, withJson } from "./agent-context.ts";
+import { agentNames, noteTrouble, partsOf, withCapture } from "./agent-context.ts";
 import { passLine, planLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import { createOutput, dollars, type Output } from "./output.ts";
+import { createOutput, dollars, type Output, withJson } from "./output.ts";
 import { duration } from "./values.ts";
 
 interface ConnectOptions extends CommonOptions {
@@ -57,7 +57,7 @@ function showPlan(output: Output, plan: ConnectPlan): void {
 }
 
 async function connect(capture: Capture, output: Output, plan: ConnectPlan, { yes }: ConnectOptions): Promise<void> {
-  const { url, found } = plan;
+  const { found } = plan;
   if (!output.json) output.note(planLines(plan, false));
   if (!yes) await confirm();
   const { credentials, changed, problems, pass, usd } = await connectMachine(
@@ -66,7 +66,7 @@ async function connect(capture: Capture, output: Output, plan: ConnectPlan, { ye
     output.steps("reading and sending"),
   );
   for (const problem of problems) output.note(problem);
-  const { teamId, teamName, deviceId } = credentials;
+  const { url, teamId, teamName, deviceId } = credentials;
   noteTrouble(output, pass);
   const agents = found.map((one) => one.agent);
   const sessions = `${url}/sessions`;

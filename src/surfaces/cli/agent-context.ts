@@ -1,6 +1,5 @@
 import { setGlobalProxyFromEnv } from "node:http";
 import { homedir, userInfo } from "node:os";
-import type { Command } from "commander";
 import { type Capture, type CaptureParts, openCapture, type PassResult } from "../../capture/capture.ts";
 import { AGENTS } from "../../formats/agents/agents.ts";
 import { DAY_MS, systemClock } from "../../kit/clock.ts";
@@ -14,10 +13,6 @@ import { oneOf } from "./values.ts";
 
 /** How far back is read by default. */
 export const DEFAULT_SINCE_MS = 30 * DAY_MS;
-
-/** The option that every command of the capture client takes; they know no data directory. */
-export const withJson = (command: Command): Command =>
-  command.option("--json", "print the result as one JSON document", false);
 
 /** The name of an agent, as a session carries it. */
 export const agentName = oneOf(AGENTS.map(({ agent }) => agent));

@@ -2,9 +2,10 @@ import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { readReceipts } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { withCapture, withJson } from "./agent-context.ts";
+import { counted } from "../../kit/strings.ts";
+import { withCapture } from "./agent-context.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import { table } from "./output.ts";
+import { table, withJson } from "./output.ts";
 
 const SHOWN_CHARS = 40;
 
@@ -18,7 +19,10 @@ export function receiptsCommand(agent: Command, cli: Cli): void {
         if (options.out !== undefined) {
           const lines = receipts.map((receipt) => `${JSON.stringify(receipt)}\n`);
           writeFileSync(options.out, lines.join(""), { mode: 0o600 });
-          return output.result({ file: options.out, receipts: receipts.length }, () => `${receipts.length} receipts.`);
+          return output.result(
+            { file: options.out, receipts: receipts.length },
+            () => `${counted(receipts.length, "receipt")}.`,
+          );
         }
         const rows = receipts.map(({ at, path, repo, receipt }) => [at, path, repo, receipt.slice(0, SHOWN_CHARS)]);
         output.result({ receipts }, () => table(["AT", "DELIVERED TO", "REPOSITORY", "RECEIPT"], rows, "No receipts."));

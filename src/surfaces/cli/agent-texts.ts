@@ -1,6 +1,5 @@
 import { styleText } from "node:util";
 import type { ConnectPlan, examine, importTranscripts, PassResult, Scanned, Status } from "../../capture/capture.ts";
-import { isoInstant } from "../../kit/clock.ts";
 import { counted, oneLine } from "../../kit/strings.ts";
 import { facts, printable, table } from "./output.ts";
 
@@ -38,7 +37,7 @@ export function planLines({ url, found, timer, brain }: ConnectPlan, isDryRun: b
 }
 
 const moveText = ({ from, to, at, problem }: NonNullable<Status["move"]>) =>
-  problem === null ? `from ${from} to ${to}: followed on ${isoInstant(at)}` : `to ${to}: not followed, ${problem}`;
+  problem === null ? `from ${from} to ${to}: followed on ${at}` : `to ${to}: not followed, ${problem}`;
 
 /** What a pass did. */
 export function passLine(result: PassResult | undefined): string {
@@ -84,7 +83,7 @@ export function scanLines(sessions: readonly Scanned[]): string {
   return table(headings, rows, "No sessions.") + (process.stdout.isTTY ? `\n${sum}` : "");
 }
 
-const at = (instant: number | null) => (instant === null ? "never" : isoInstant(instant));
+const orNever = (instant: string | null) => instant ?? "never";
 
 const NOT_CONNECTED = 'Not connected: run "reckon agent connect URL CODE".';
 
@@ -103,7 +102,7 @@ export function statusLines(status: Status): string {
     [
       "recording",
       quiet
-        ? `${quiet.reason === "policy" ? "off by policy" : "paused"} until ${quiet.until === null ? "further notice" : at(quiet.until)}`
+        ? `${quiet.reason === "policy" ? "off by policy" : "paused"} until ${quiet.until ?? "further notice"}`
         : (status.captureMode ?? "nothing, until the policy is known"),
     ],
     ["transcripts", watched || "none yet"],
@@ -114,8 +113,8 @@ export function statusLines(status: Status): string {
     ],
     ["refused", status.rejected],
     ["unknown records", status.unknown.reduce((sum, { count }) => sum + count, 0)],
-    ["last pass", at(status.lastPass)],
-    ["last contact", at(status.lastContact)],
+    ["last pass", orNever(status.lastPass)],
+    ["last contact", orNever(status.lastContact)],
     ["token expires", status.tokenExpiresAt],
   ];
   for (const { repo, files } of status.ignoredBrains)
@@ -126,15 +125,15 @@ export function statusLines(status: Status): string {
   if (status.isFull) rows.push(["outbox", "full: reading goes on once the server has taken some of it"]);
   if (status.move !== null) rows.push(["team moved", moveText(status.move)]);
   if (status.serverWasRestored !== null)
-    rows.push(["server restored", `${at(status.serverWasRestored)}: what it had lost was sent again`]);
+    rows.push(["server restored", `${status.serverWasRestored}: what it had lost was sent again`]);
   if (status.stateWasOlder !== null)
     rows.push([
       "state was older",
-      `${at(status.stateWasOlder)}: the local state was an older copy, so numbers go on after those of the server`,
+      `${status.stateWasOlder}: the local state was an older copy, so numbers go on after those of the server`,
     ]);
   if (trouble) {
     const { reason, until } = trouble;
-    const next = until === null ? ": connect again with a new code" : `; next try ${at(until)}`;
+    const next = until === null ? ": connect again with a new code" : `; next try ${until}`;
     // Some reasons of a server end with this advice already.
     rows.push(["trouble", reason.endsWith("with a new code") ? reason : reason + next]);
   }

@@ -26,12 +26,11 @@ import {
   partsOf,
   settleIn,
   withCapture,
-  withJson,
 } from "./agent-context.ts";
 import { receiptsCommand } from "./agent-receipts.ts";
 import { checkLines, importLines, passLine, resumedLine, scanLines, statusLines, troubleLine } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, type Output, withJson } from "./output.ts";
 import { duration, oneOf } from "./values.ts";
 
 const WATCH_EVERY_MS = 5_000;

@@ -15,16 +15,15 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
 import {
+  addRevoke,
   type Caller,
   type Cli,
   type CommonOptions,
   common,
   personNamed,
   teamIdNamed,
-  teamNamed,
   withCore,
 } from "./context.ts";
-import { revokedText } from "./output.ts";
 import { duration } from "./values.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -42,7 +41,7 @@ export function apiTokenCommands(program: Command, cli: Cli): void {
     .description("tokens with which programs read what was recorded, or administer");
   addCreate(token, cli);
   addList(token, cli);
-  addRevoke(token, cli);
+  addRevoke(token, cli, "id of the token", "end an API token", revokeApiToken);
 }
 
 function addCreate(token: Command, cli: Cli): void {
@@ -61,24 +60,24 @@ function addCreate(token: Command, cli: Cli): void {
       `how long it works, e.g. 12h; ${MAX_LIFETIME_DAYS.read}d at most (default: 90d), with the scope admin ${MAX_LIFETIME_DAYS.admin}d (required)`,
       duration,
     )
-    .action((options: CreateOptions, command: Command) => {
-      if ((options.team === undefined) === (options.allTeams === undefined))
-        command.error("error: say which team the token reads: --team TEAM, or --all-teams");
-      return withCore(cli, options, async (core, output, caller) => {
-        if (options.allTeams && caller.teamId !== null)
-          fail(forbidden, "A token of one team cannot make one for all teams.");
-        const made = await createApiToken(core, boundedBy(core, caller, desired(core, caller, options)), caller.by);
+    .action((options: CreateOptions, command: Command) =>
+      withCore(cli, options, async (core, output, caller) => {
+        const { team, allTeams, user, name, expires, scope } = options;
+        if (allTeams && caller.teamId !== null) fail(forbidden, "A token of one team cannot make one for all teams.");
+        const teamId = teamIdNamed(core, caller, team) ?? null;
+        if ((teamId === null) === (allTeams === undefined))
+          command.error("error: say which team the token reads: --team TEAM, or --all-teams");
+        const wish: NewApiToken = {
+          teamId,
+          userId: user === undefined ? null : personNamed(core, caller, user).id,
+          ...{ name, lifetimeMs: expires, scope },
+        };
+        const made = await createApiToken(core, boundedBy(core, caller, wish), caller.by);
         output.result({ ...made, expiresAt: isoInstant(made.expiresAt) }, () => made.token);
         output.note(`Shown once; its id is ${made.id} and it works until ${isoInstant(made.expiresAt)}.`);
-      });
-    });
+      }),
+    );
 }
-
-const desired = (core: Core, caller: Caller, { team, user, name, expires, scope }: CreateOptions): NewApiToken => ({
-  teamId: team === undefined ? null : teamNamed(core, caller, team).id,
-  userId: user === undefined ? null : personNamed(core, caller, user).id,
-  ...{ name, lifetimeMs: expires, scope },
-});
 
 /** Bounds a token that is made with another one: it may do no more, belongs to the same person, and does not outlive it. @throws Problem */
 function boundedBy(core: Core, { token }: Caller, wish: NewApiToken): NewApiToken {
@@ -133,14 +132,4 @@ function addList(token: Command, cli: Cli): void {
         );
       }),
     );
-}
-
-function addRevoke(token: Command, cli: Cli): void {
-  common(token.command("revoke").argument("<id>", "id of the token").description("end an API token")).action(
-    (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by, teamId }) => {
-        const changed = await revokeApiToken(core, id, by, teamId ?? undefined);
-        output.result({ id, status: "revoked", changed }, () => revokedText(id, changed));
-      }),
-  );
 }

@@ -13,11 +13,10 @@ import {
 import { catchUpSpend, currentPrices, spendReportInSlices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, withTeam } from "./context.ts";
 import { dollars } from "./output.ts";
 
-interface SetOptions extends CommonOptions {
-  readonly team: string;
+interface SetOptions extends OfTeam {
   readonly repo?: string;
   readonly person?: string;
   readonly model?: string;
@@ -71,8 +70,7 @@ export function budgetCommands(program: Command, cli: Cli): void {
     .requiredOption("--usd <amount>", "dollars at list prices", amount)
     .option("--at <percent>", "thresholds to report (default: 80,100)", percentages)
     .action((options: SetOptions) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId } = teamNamed(core, caller, options.team);
+      withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         const { period, usd: amountUsd, at: thresholds } = options;
         const budget = { ...scopeOf(core, caller, options), period, amountUsd, thresholds };
         const set = await setBudget(core, teamId, budget, caller.by);
@@ -81,35 +79,32 @@ export function budgetCommands(program: Command, cli: Cli): void {
           output.note(`Nothing was used of the ${set.scope} "${set.subject}" in a year: see whether that is its name.`);
       }),
     );
-  ofTeam(budget.command("list").description("list a team's budgets and where they stand")).action(
-    (options: CommonOptions & { team: string }) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId } = teamNamed(core, caller, options.team);
-        await catchUpSpend(core);
-        const { problem } = currentPrices(core);
-        if (problem !== null) fail(invalid, problem);
-        const listed = await currentStandings(core, teamId);
-        await output.list(listed, {
-          json: asJson,
-          headings: ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
-          cells: (one) => [
-            one.id,
-            one.scope,
-            one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
-            `${one.from} to ${one.to}`,
-            dollars(one.amountUsd, "-"),
-            dollars(one.usedUsd, "-"),
-            dollars(one.forecastUsd, "too early"),
-            one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
-          ],
-          empty: "No budgets.",
-        });
-      }),
+  ofTeam(budget.command("list").description("list a team's budgets and where they stand")).action((options: OfTeam) =>
+    withTeam(cli, options, async (core, output, { id: teamId }) => {
+      await catchUpSpend(core);
+      const { problem } = currentPrices(core);
+      if (problem !== null) fail(invalid, problem);
+      const listed = await currentStandings(core, teamId);
+      await output.list(listed, {
+        json: asJson,
+        headings: ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
+        cells: (one) => [
+          one.id,
+          one.scope,
+          one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
+          `${one.from} to ${one.to}`,
+          dollars(one.amountUsd, "-"),
+          dollars(one.usedUsd, "-"),
+          dollars(one.forecastUsd, "too early"),
+          one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
+        ],
+        empty: "No budgets.",
+      });
+    }),
   );
   ofTeam(budget.command("remove").argument("<budget>", "budget id").description("remove a budget")).action(
-    (id: string, options: CommonOptions & { team: string }) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId } = teamNamed(core, caller, options.team);
+    (id: string, options: OfTeam) =>
+      withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         await removeBudget(core, teamId, id, caller.by);
         output.result({ budgetId: id, removed: true }, () => `${id} is removed`);
       }),

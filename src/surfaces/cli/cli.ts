@@ -7,15 +7,17 @@ import {
 } from "../../identity/device-flow/device-flow.ts";
 import { getUser } from "../../identity/people/people.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { revokedText, table } from "./output.ts";
+import { addRevoke, type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { table } from "./output.ts";
 
 export function cliCommands(program: Command, cli: Cli): void {
   const group = program.command("cli").description("command-line tools that sign in as people");
   addApprove(group, cli);
   addDeny(group, cli);
   addList(group, cli);
-  addRevoke(group, cli);
+  addRevoke(group, cli, "token id, as list shows it", "end a tool's access token", (core, id, by) =>
+    revokeCliToken(core, null, id, by),
+  );
 }
 
 function addApprove(group: Command, cli: Cli): void {
@@ -98,17 +100,6 @@ function addList(group: Command, cli: Cli): void {
               "No tool waits, and none is signed in.",
             ),
         );
-      }),
-    );
-}
-
-function addRevoke(group: Command, cli: Cli): void {
-  common(group.command("revoke").argument("<token>", "token id, as list shows it"))
-    .description("end a tool's access token")
-    .action((id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by }) => {
-        const revoked = await revokeCliToken(core, null, id, by);
-        output.result({ id, status: "revoked", changed: revoked }, () => revokedText(id, revoked));
       }),
     );
 }

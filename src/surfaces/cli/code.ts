@@ -10,7 +10,7 @@ import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
-import { type Cli, type CommonOptions, ofTeam, teamNamed, withCore } from "./context.ts";
+import { type Cli, type OfTeam, ofTeam, withTeam } from "./context.ts";
 import { atMost, duration, upTo } from "./values.ts";
 
 /** @returns milliseconds for which each machine of a code is bound */
@@ -21,8 +21,7 @@ const boundFor = (text: string) => {
   return span;
 };
 
-interface Created extends CommonOptions {
-  readonly team: string;
+interface Created extends OfTeam {
   readonly expires?: number;
   readonly count?: number;
   readonly uses?: number;
@@ -59,8 +58,7 @@ function addCreate(code: Command, cli: Cli): void {
       const fleet = count !== undefined || uses !== undefined || ephemeral !== undefined;
       if (!fleet && expires !== undefined && expires > CODE_LIMITS.maxLifetimeMs)
         create.error("error: a code may live longer than a day only with --uses, --count or --ephemeral");
-      return withCore(cli, options, async (core, output, caller) => {
-        const teamId = teamNamed(core, caller, options.team).id;
+      return withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         const lifetimeMs = expires ?? CODE_LIMITS.lifetimeMs;
         const made = fleet
           ? await createFleetCodes(
@@ -85,43 +83,40 @@ function addCreate(code: Command, cli: Cli): void {
 const CSV_COLUMNS = ["code", "id", "uses", "expiresAt", "teamId"] as const;
 
 function addList(code: Command, cli: Cli): void {
-  ofTeam(code.command("list").description("list the codes that can still be used")).action(
-    (options: CommonOptions & { team: string }) =>
-      withCore(cli, options, (core, output, caller) => {
-        const { id, name } = teamNamed(core, caller, options.team);
-        const codes = listOpenCodes(core, id, null, -1);
-        return output.list(codes, {
-          json: (one) => ({
-            id: one.id,
-            createdBy: one.createdBy,
-            createdAt: isoInstant(one.createdAt),
-            expiresAt: isoInstant(one.expiresAt),
-            uses: one.uses,
-            usesLeft: one.uses - one.used,
-            bindsForMs: one.bindsForMs,
-          }),
-          headings: ["ID", "MADE BY", "EXPIRES", "USES LEFT", "OF"],
-          cells: (one) => [one.id, one.createdBy, isoInstant(one.expiresAt), one.uses - one.used, one.uses],
-          empty: `No open code. Mint one with: ${output.reckon(`code create --team ${shellWord(name)}`)}`,
-        });
-      }),
+  ofTeam(code.command("list").description("list the codes that can still be used")).action((options: OfTeam) =>
+    withTeam(cli, options, (core, output, { id, name }) => {
+      const codes = listOpenCodes(core, id, null, -1);
+      return output.list(codes, {
+        json: (one) => ({
+          id: one.id,
+          createdBy: one.createdBy,
+          createdAt: isoInstant(one.createdAt),
+          expiresAt: isoInstant(one.expiresAt),
+          uses: one.uses,
+          usesLeft: one.uses - one.used,
+          bindsForMs: one.bindsForMs,
+        }),
+        headings: ["ID", "MADE BY", "EXPIRES", "USES LEFT", "OF"],
+        cells: (one) => [one.id, one.createdBy, isoInstant(one.expiresAt), one.uses - one.used, one.uses],
+        empty: `No open code. Mint one with: ${output.reckon(`code create --team ${shellWord(name)}`)}`,
+      });
+    }),
   );
 }
 
 function addRevoke(code: Command, cli: Cli): void {
   ofTeam(code.command("revoke").argument("<ids...>", "ids of codes, as the list has them"))
     .description("end codes before their time")
-    .action((ids: string[], options: CommonOptions & { team: string }) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const teamId = teamNamed(core, caller, options.team).id;
+    .action((ids: string[], options: OfTeam) =>
+      withTeam(cli, options, async (core, output, team, caller) => {
         const revoked: string[] = [];
-        for (const id of ids) if (await revokeCode(core, teamId, id, caller.by)) revoked.push(id);
+        for (const id of ids) if (await revokeCode(core, team.id, id, caller.by)) revoked.push(id);
         output.result({ revoked }, () => revoked.map((id) => `${id} is revoked`).join("\n"));
         const [missing] = ids.filter((id) => !revoked.includes(id));
         if (missing !== undefined)
           fail(
             notFound,
-            `there is no open code with the id "${missing}" (see: ${output.reckon(`code list --team ${shellWord(options.team)}`)})`,
+            `there is no open code with the id "${missing}" (see: ${output.reckon(`code list --team ${shellWord(team.name)}`)})`,
           );
       }),
     );

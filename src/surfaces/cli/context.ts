@@ -3,7 +3,7 @@ import { type Config, readConfig, type Settings } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { roleIn } from "../../identity/members/members.ts";
 import { findUser, getUser, type User } from "../../identity/people/people.ts";
-import { getTeam, type Team } from "../../identity/teams/teams.ts";
+import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { DataDirectoryError, StoreUnavailable } from "../../kit/errors.ts";
 import { withPath } from "../../kit/files.ts";
@@ -13,7 +13,7 @@ import { systemRandom } from "../../kit/random.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { announcedBaseUrl, damageAdvice, type OpenOptions, openStore } from "../../platform/store/store.ts";
-import { createOutput, type Io, type Output } from "./output.ts";
+import { createOutput, type Io, type Output, revokedText, withJson } from "./output.ts";
 import { readInput, readText, requireNewFile, writeArchive, writeText } from "./texts.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -64,22 +64,26 @@ export interface Place {
 
 /** Options that every command takes. */
 export function common(command: Command): Command {
-  return command
-    .option(
-      "--data <dir>",
-      "directory that holds the database, the signing key and backups (env RECKON_DATA)",
-      undefined,
-    )
-    .option("--json", "print the result as one JSON document", false);
+  return withJson(
+    command.option("--data <dir>", "directory that holds the database, the signing key and backups (env RECKON_DATA)"),
+  );
 }
 
-/** A command about one team. */
+/** A command about one team, which `teamNamed` finds. */
 export const ofTeam = (command: Command): Command =>
-  common(command).requiredOption("--team <team>", "id or exact name");
+  common(command).option("--team <team>", "id or exact name; needed where there are several teams");
+
+/** A command about one person. @param group `reckon user` */
+export const ofPerson = (group: Command, name: string, description: string): Command =>
+  common(group.command(name).argument("<email>", "e-mail address or id")).description(description);
 
 export interface CommonOptions {
   readonly data?: string;
   readonly json?: boolean;
+}
+
+export interface OfTeam extends CommonOptions {
+  readonly team?: string;
 }
 
 /** The output of a command, whose hints name the place where it works. */
@@ -144,16 +148,60 @@ export const HERE: Place = {
   writeArchive,
 };
 
-/** The team that a command names. @throws Problem where there is no such team, or the caller is confined to another */
-export function teamNamed(core: Core, { teamId }: Caller, named: string): Team {
-  if (teamId === null) return getTeam(core, named);
+/**
+ * Adds the command that ends something by its id.
+ * @param named what the id is
+ * @param revoke returns whether it had not ended before; is given the only team that the command may concern
+ * @param member what `--json` calls the id
+ */
+export function addRevoke(
+  group: Command,
+  cli: Cli,
+  named: string,
+  description: string,
+  revoke: (core: Core, id: string, by: Actor, teamId?: string) => Promise<boolean>,
+  member = "id",
+): void {
+  common(group.command("revoke").argument("<id>", named).description(description)).action(
+    (id: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output, { by, teamId }) => {
+        const changed = await revoke(core, id, by, teamId ?? undefined);
+        output.result({ [member]: id, status: "revoked", changed }, () => revokedText(id, changed));
+      }),
+  );
+}
+
+/**
+ * The team that a command names; without a name the caller's own, or the only one.
+ * @throws Problem where there is no such team, or the caller is confined to another
+ */
+export function teamNamed(core: Core, { teamId }: Caller, named?: string): Team {
+  if (teamId === null) return named === undefined ? onlyTeam(core) : getTeam(core, named);
   const own = getTeam(core, teamId);
-  return named === own.id || named === own.name
+  return named === undefined || named === own.id || named === own.name
     ? own
     : fail(forbidden, `The token works for the team "${own.name}" only.`);
 }
 
-/** The same for an optional name. Without one it is the caller's own team, or undefined where the caller is confined to none. */
+function onlyTeam(core: Core): Team {
+  const teams = listTeams(core);
+  const [only] = teams;
+  if (only === undefined) fail(notFound, "There is no team yet (see: reckon team create --help)");
+  return teams.length === 1 ? only : fail(invalid, `There are ${teams.length} teams: name one with --team.`);
+}
+
+/** As `withCore`, for a command of one team. */
+export function withTeam<T>(
+  cli: Cli,
+  options: OfTeam,
+  work: (core: Core, output: Output, team: Team, caller: Caller) => T | Promise<T>,
+): Promise<T> {
+  return withCore(cli, options, (core, output, caller) =>
+    work(core, output, teamNamed(core, caller, options.team), caller),
+  );
+}
+
+/** The team that a command may name. Without a name it is the caller's own team, or undefined where the caller is confined to none. */
 export const teamIdNamed = (core: Core, caller: Caller, named: string | undefined): string | undefined =>
   named === undefined ? (caller.teamId ?? undefined) : teamNamed(core, caller, named).id;
 

@@ -12,8 +12,7 @@ import { listTeams } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { violationsOf } from "../../record/policy/policy.ts";
-import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
-import { revokedText } from "./output.ts";
+import { addRevoke, type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
 
 /** As commands print a device. */
 export const deviceAsJson = (one: Device) => ({
@@ -33,7 +32,7 @@ export function deviceCommands(program: Command, cli: Cli): void {
   addList(device, cli);
   addAssign(device, cli);
   addRename(device, cli);
-  addRevoke(device, cli);
+  addRevoke(device, cli, "device id", "end a device's binding", revokeDevice, "deviceId");
 }
 
 interface Listed extends CommonOptions {
@@ -123,14 +122,4 @@ function addRename(device: Command, cli: Cli): void {
         );
       }),
     );
-}
-
-function addRevoke(device: Command, cli: Cli): void {
-  common(device.command("revoke").argument("<device>", "device id").description("end a device's binding")).action(
-    (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by, teamId }) => {
-        const revoked = await revokeDevice(core, id, by, teamId ?? undefined);
-        output.result({ deviceId: id, status: "revoked", changed: revoked }, () => revokedText(id, revoked));
-      }),
-  );
 }

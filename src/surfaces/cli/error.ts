@@ -19,16 +19,12 @@ import {
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
-import { type Caller, type Cli, type CommonOptions, ofTeam, personNamed, teamNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, withTeam } from "./context.ts";
 import { facts, type Output, printableLines } from "./output.ts";
 import { instant, oneOf, upTo } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
 const MAX_LISTED = 200;
-
-interface OfTeam extends CommonOptions {
-  readonly team: string;
-}
 
 /** An error as people name it: a class by 8 hexadecimal digits, or an entry by its number. */
 interface Named extends Subject {
@@ -65,6 +61,12 @@ export function errorCommands(program: Command, cli: Cli): void {
   addActs(error, cli);
 }
 
+/** A command about one error. */
+const ofError = (error: Command, name: string, description: string): Command =>
+  ofTeam(error.command(name).argument("<error>", "8 digits of a class, or the number of an entry")).description(
+    description,
+  );
+
 interface Listed extends OfTeam {
   readonly state?: State;
   readonly owner?: string;
@@ -81,8 +83,7 @@ function addList(error: Command, cli: Cli): void {
     .option("--repo <key>", "only those of this repository")
     .option("--limit <n>", `how many at most, 1 to ${MAX_LISTED}`, upTo(MAX_LISTED), DEFAULT_LISTED)
     .action((options: Listed) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const team = teamNamed(core, caller, options.team);
+      withTeam(cli, options, async (core, output, team, caller) => {
         await catchUp(core, entriesProjection);
         const { rows, older } = await pageOfErrors(core, team.id, {
           states: options.state ? [options.state] : STATES,
@@ -118,11 +119,10 @@ function printList(core: Core, output: Output, rows: Awaited<ReturnType<typeof p
 }
 
 function addShow(error: Command, cli: Cli): void {
-  ofTeam(error.command("show").argument("<error>", "8 digits of a class, or the number of an entry"))
-    .description("show an error's state, and what people said and did about it")
-    .action((id: string, options: OfTeam) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const one = await named(core, teamNamed(core, caller, options.team), id);
+  ofError(error, "show", "show an error's state, and what people said and did about it").action(
+    (id: string, options: OfTeam) =>
+      withTeam(cli, options, async (core, output, team) => {
+        const one = await named(core, team, id);
         const standing = standingAsJson(core, one);
         const activity = timelineOf(core, one.teamId, one.fingerprint, one.entryId).map((event) => ({
           ...{
@@ -146,17 +146,14 @@ function addShow(error: Command, cli: Cli): void {
           return [head, ...lines].join("\n");
         });
       }),
-    );
+  );
 }
 
 function addActs(error: Command, cli: Cli): void {
-  const add = (name: string, description: string) =>
-    ofTeam(error.command(name).argument("<error>", "8 digits of a class, or the number of an entry")).description(
-      description,
-    );
+  const add = (name: string, description: string) => ofError(error, name, description);
   const perform = (id: string, options: OfTeam, what: (core: Core, caller: Caller) => Act) =>
-    withCore(cli, options, async (core, output, caller) => {
-      const one = await named(core, teamNamed(core, caller, options.team), id);
+    withTeam(cli, options, async (core, output, team, caller) => {
+      const one = await named(core, team, id);
       const changed = await act(core, one, what(core, caller), caller.by);
       const standing = standingAsJson(core, one);
       output.result({ ...standing, changed }, () =>

@@ -36,7 +36,8 @@ export function exportCommand(program: Command, cli: Cli): void {
         };
         output.result(
           done,
-          () => `${done.file} (${done.files} files, ${done.bytes} bytes)\nMANIFEST.json ${done.manifestSha256}`,
+          () =>
+            `${done.file} (${counted(done.files, "file")}, ${done.bytes} bytes)\nMANIFEST.json ${done.manifestSha256}`,
         );
       });
     });
@@ -56,6 +57,9 @@ function writeTables(cli: Cli, options: CommonOptions & { team?: string | undefi
       exportParquet(core, directory, team, filesOf(output), by),
     );
     const done = { directory, ...tables };
-    output.result(done, () => `${directory} (${done.files} files, ${done.rows} rows, ${done.bytes} bytes)`);
+    output.result(
+      done,
+      () => `${directory} (${counted(done.files, "file")}, ${counted(done.rows, "row")}, ${done.bytes} bytes)`,
+    );
   });
 }

@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { getTeam } from "../../identity/teams/teams.ts";
 import { readTextFile } from "../../kit/bounded-text.ts";
 import { instantOrNull, isoInstant, systemClock } from "../../kit/clock.ts";
 import { visible } from "../../kit/escape-invisible.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { isObject, parseJson } from "../../kit/json.ts";
 import { fail, Problem, unavailable } from "../../kit/problem.ts";
-import { shellWord } from "../../kit/strings.ts";
+import { counted, shellWord } from "../../kit/strings.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { wholeNumberOf } from "../../kit/transparency/checkpoint.ts";
 import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
@@ -14,10 +15,10 @@ import { MAX_PROOF_BYTES } from "../../kit/transparency/proof.ts";
 import { checkpoint, ledgerKeys, proveGrowth } from "../../platform/transparency/transparency.ts";
 import { checkArchive, isArchive } from "../../share/export/export.ts";
 import { verifyLedger } from "../../share/maintenance/maintenance.ts";
-import { PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
+import { numberOfSession, PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
 import { type Cosigned, observe, type Refused } from "../../share/witness/witness.ts";
-import { type Cli, type CommonOptions, common, outputAt, withCore, withCoreToLook } from "./context.ts";
-import { facts, type Output, table } from "./output.ts";
+import { type Cli, type CommonOptions, common, type OfTeam, outputAt, withCore, withCoreToLook } from "./context.ts";
+import { facts, type Output, table, withJson } from "./output.ts";
 
 export function ledgerCommands(program: Command, cli: Cli): void {
   const ledger = program.command("ledger").description("the chained record of what was acknowledged, and proofs of it");
@@ -42,7 +43,7 @@ function addVerify(ledger: Command, cli: Cli): void {
         const report = verifyLedger(core, options.anchor, output.steps("verifying the ledger"));
         output.result(report, () =>
           report.faults.length === 0
-            ? `${report.deliveries} deliveries verify${report.erased > 0 ? `, something of ${report.erased} was erased` : ""}${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}${report.signed === null ? "; no checkpoint to compare" : ""}`
+            ? `${counted(report.deliveries, "delivery verifies", "deliveries verify")}${report.erased > 0 ? `, something of ${report.erased} was erased` : ""}${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}${report.signed === null ? "; no checkpoint to compare" : ""}`
             : table(
                 ["DELIVERY", "KIND", "RECEIVED", "PROBLEM", "DETAIL"],
                 report.faults.map((one) => [one.deliveryId, one.kind, one.receivedAt, one.problem, one.detail]),
@@ -82,11 +83,11 @@ function addHead(ledger: Command, cli: Cli): void {
     );
 }
 
-/** What is to be proved, given as `entry:12` or `entry 12`; undefined for anything else. */
-function provable(what: string, id: string | undefined): { kind: Provable; id: number } | undefined {
-  const [, kind, number] = /^([a-z]+)[: ]([1-9]\d{0,15})$/.exec(id === undefined ? what : `${what} ${id}`) ?? [];
+/** What is to be proved, given as `entry:12` or `entry 12`, a session by any name; undefined for anything else. */
+function provable(what: string, id: string | undefined): { kind: Provable; named: string } | undefined {
+  const [, kind, named = ""] = /^([a-z]+)[: ](.+)$/.exec(id === undefined ? what : `${what} ${id}`) ?? [];
   const found = PROVABLE.find((one) => one === kind);
-  return found && { kind: found, id: Number(number) };
+  return found && (found === "session" || /^[1-9]\d{0,15}$/.test(named)) ? { kind: found, named } : undefined;
 }
 
 function addProve(ledger: Command, cli: Cli): void {
@@ -94,17 +95,21 @@ function addProve(ledger: Command, cli: Cli): void {
     ledger
       .command("prove")
       .argument("<what>", `${PROVABLE.join(", ")}, with its number as in the page's address: entry:12`)
-      .argument("[number]", "the number, if the first argument has none")
+      .argument("[number]", "the number, if the first argument has none; of a session its agent's id for it as well")
       .description("write a proof, for anybody with the log's key, that something is in the log"),
-  ).option("--out <file>", "where to; printed otherwise");
-  command.action((what: string, number: string | undefined, options: CommonOptions & { out?: string }) => {
+  )
+    .option("--team <team>", "only what is of this team: id or exact name")
+    .option("--out <file>", "where to; printed otherwise");
+  command.action((what: string, number: string | undefined, options: OfTeam & { out?: string }) => {
     const target = provable(what, number);
     if (!target)
       command.error(`error: say what to prove as KIND:NUMBER, with ${PROVABLE.join(", ")} for KIND: entry:12`);
     return withCore(cli, options, (core, output) => {
-      const { kind, id } = target;
-      const { out } = options;
-      const proof = prove(core, null, kind, id);
+      const { kind, named } = target;
+      const { team, out } = options;
+      const teamId = team === undefined ? null : getTeam(core, team).id;
+      const id = kind === "session" ? numberOfSession(core, teamId, named) : Number(named);
+      const proof = prove(core, teamId, kind, id);
       if (out !== undefined) writeFileAtomically(resolve(out), proof, true, 0o644);
       output.result({ kind, id, file: out ?? null, proof }, () => (out === undefined ? proof.trimEnd() : out));
       output.note(`Check it with: reckon ledger check ${shellWord(out ?? "FILE")} --key ${ledgerKeys.vkey(core)}`);
@@ -132,8 +137,7 @@ interface CheckOptions {
 }
 
 function addCheck(ledger: Command, cli: Cli): void {
-  ledger
-    .command("check")
+  withJson(ledger.command("check"))
     .argument("<file>", "a proof that ledger prove wrote, or an archive that export wrote")
     .description("check a proof or an archive with the log's key alone: no data directory, no network")
     .requiredOption("--key <vkey>", "the log's key, from another source than the file", logKey)
@@ -143,7 +147,6 @@ function addCheck(ledger: Command, cli: Cli): void {
       (text: string, before: readonly NoteKey[]) => [...before, witnessKey(text)],
       [],
     )
-    .option("--json", "print the result as one JSON document", false)
     .action(async (file: string, options: CheckOptions) => {
       const output = outputAt(cli, options);
       const report = isArchive(file)
@@ -228,14 +231,12 @@ interface WitnessOptions {
 }
 
 function addWitness(ledger: Command, cli: Cli): void {
-  ledger
-    .command("witness")
+  withJson(ledger.command("witness"))
     .argument("<url|file>", "the log's server, or a file that was brought from it")
     .description("check that a log only grew since the last look, and cosign its checkpoint")
     .requiredOption("--state <file>", "what is remembered of this log; the witness's own key lies beside it")
     .option("--key <vkey>", "the log's key; needed once", logKey)
     .option("--name <name>", "what the witness is called, when its key is made (default: this machine's name)")
-    .option("--json", "print the result as one JSON document", false)
     .action(async (place: string, { state, key, name, json }: WitnessOptions) => {
       const found = await observe({ statePath: state, place, logKey: key, name, now: systemClock.now() });
       const output = outputAt(cli, { json });
@@ -252,10 +253,11 @@ function showCosigned({ checkpoint, previous, note, vkey, isNewKey }: Cosigned, 
   const before = previous && { origin: previous.origin, size: previous.size };
   const result = { cosigned: true, origin, size, root: root.toString("base64"), previous: before, note, vkey };
   output.result(result, () => note);
+  const leaves = counted(size, "leaf", "leaves");
   output.note(
     previous === null
-      ? `${visible(origin)} has ${size} leaves. This is the first look: what was before, this witness cannot say.`
-      : `${visible(origin)} has ${size} leaves, and only grew from the ${previous.size} of the last look.`,
+      ? `${visible(origin)} has ${leaves}. This is the first look: what was before, this witness cannot say.`
+      : `${visible(origin)} has ${leaves}, and only grew from the ${previous.size} of the last look.`,
   );
   if (previous && previous.origin !== origin)
     output.note(`It was called ${visible(previous.origin)}: a log is given a new name after a restore or a move.`);

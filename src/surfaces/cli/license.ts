@@ -3,8 +3,16 @@ import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { invalid, Problem } from "../../kit/problem.ts";
 import { shellWord } from "../../kit/strings.ts";
-import { type Cli, type CommonOptions, noteGuessedAddress, ofTeam, outputAt, teamNamed, withCore } from "./context.ts";
-import { facts } from "./output.ts";
+import {
+  type Cli,
+  type CommonOptions,
+  noteGuessedAddress,
+  type OfTeam,
+  ofTeam,
+  outputAt,
+  withTeam,
+} from "./context.ts";
+import { facts, withJson } from "./output.ts";
 import { readText } from "./texts.ts";
 import { instant, wholeNumber } from "./values.ts";
 
@@ -15,11 +23,10 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .option("--days <n>", "lifetime, capped by the paid period (default: RECKON_LICENSE_DAYS)", wholeNumber)
     .option("--out <file>", "write it to a file instead of printing it")
     .option("--force", "replace that file if it is there", false)
-    .action(async (options: CommonOptions & { team: string; days?: number; out?: string; force: boolean }) => {
+    .action(async (options: OfTeam & { days?: number; out?: string; force: boolean }) => {
       if (options.out !== undefined && !options.force) cli.place.requireNewFile(options.out, "--force replaces it");
-      return withCore(cli, options, async (core, output, caller) => {
-        const team = teamNamed(core, caller, options.team).id;
-        const { license: signed, teamId } = await issueLicense(core, team, options.days, caller.by);
+      return withTeam(cli, options, async (core, output, team, caller) => {
+        const { license: signed, teamId } = await issueLicense(core, team.id, options.days, caller.by);
         if (options.out !== undefined) await cli.place.writeText(options.out, `${signed}\n`);
         output.result({ license: signed, teamId, file: options.out ?? null }, () =>
           options.out === undefined ? signed : "",
@@ -32,14 +39,12 @@ export function licenseCommands(program: Command, cli: Cli): void {
       });
     });
 
-  license
-    .command("verify")
+  withJson(license.command("verify"))
     .argument("<file>", "licence file; - reads standard input")
     .description("check a licence with public keys alone: no data directory, no server, no network")
     .requiredOption("--pubkey <pem>", "file of the public key, or of several (SPKI, PEM)")
     .option("--at <date>", "judge it as of this date instead of now", instant)
     .option("--data <dir>", "accepted for uniformity; nothing is read from it")
-    .option("--json", "print the result as one JSON document", false)
     .action(async (file: string, options: CommonOptions & { pubkey: string; at?: number }) => {
       const text = await readText(file);
       const pem = await readText(options.pubkey);

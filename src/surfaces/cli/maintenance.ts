@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { giveWay } from "../../kit/priority.ts";
 import { fail, unavailable } from "../../kit/problem.ts";
+import { counted } from "../../kit/strings.ts";
 import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
 import { backup, examine, makeVerified } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, withCoreToLook } from "./context.ts";
@@ -25,8 +26,7 @@ function addBackup(program: Command, cli: Cli): void {
       const made = await orNothing(`${resolve(file)}.partial`, () => backup(core, file, output.steps));
       output.result(
         made,
-        () =>
-          `${made.file} (${made.bytes} bytes, schema ${made.schema}, ${made.keys} ${made.keys === 1 ? "key" : "keys"})`,
+        () => `${made.file} (${made.bytes} bytes, schema ${made.schema}, ${counted(made.keys, "key")})`,
       );
       output.note("It holds the private signing key: keep it as safe as the key itself.");
     }),

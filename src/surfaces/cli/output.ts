@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { Command } from "commander";
 import { systemClock } from "../../kit/clock.ts";
 import type { Steps } from "../../kit/steps.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -37,6 +38,10 @@ export const PROCESS_IO: Io = {
   },
   steps: processSteps,
 };
+
+/** The option that every command with a result takes. */
+export const withJson = (command: Command): Command =>
+  command.option("--json", "print the result as one JSON document", false);
 
 /** Where a command's results go: stdout for results, stderr for everything else. */
 export interface Output {

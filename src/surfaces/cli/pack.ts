@@ -19,9 +19,11 @@ import {
   type CommonOptions,
   common,
   noteGuessedAddress,
+  type OfTeam,
+  ofTeam,
   teamIdNamed,
-  teamNamed,
   withCore,
+  withTeam,
 } from "./context.ts";
 import type { Output } from "./output.ts";
 import { several, upTo } from "./values.ts";
@@ -62,8 +64,7 @@ function noteReplaced(output: Output, { replaced }: PackDraft): void {
     output.note(`Replaced a likely secret in ${path}, line ${line} (${rule})`);
 }
 
-interface PublishOptions extends CommonOptions {
-  readonly team: string;
+interface PublishOptions extends OfTeam {
   readonly repo: string;
   readonly name: string;
   readonly version: string;
@@ -102,8 +103,7 @@ export function packCommands(program: Command, cli: Cli): void {
 }
 
 function addPublish(pack: Command, cli: Cli): void {
-  common(pack.command("publish").description("publish a version of a pack from a team's current brain"))
-    .requiredOption("--team <team>", "whose brain: id or exact name")
+  ofTeam(pack.command("publish").description("publish a version of a pack from a team's current brain"))
     .requiredOption("--repo <key>", "the repository's key, as its devices name it")
     .requiredOption("--name <name>", "the pack's name: lower-case words joined by dashes")
     .requiredOption("--version <version>", "above the pack's newest stable one (semver.org)")
@@ -116,9 +116,9 @@ function addPublish(pack: Command, cli: Cli): void {
     .option("--dry-run", "show what would be published, and publish nothing", false)
     .action(async (options: PublishOptions) => {
       const readme = options.readme === undefined ? undefined : await cli.place.readText(options.readme);
-      return withCore(cli, options, async (core, output, caller) => {
+      return withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         const { repo, path, tag, dryRun, name, version, title, summary, license } = options;
-        const draft = await draftPack(core, teamNamed(core, caller, options.team).id, {
+        const draft = await draftPack(core, teamId, {
           ...{ repoKey: repo, globs: path, tags: tag, name, version, title, summary, license, readme },
         });
         noteReplaced(output, draft);

@@ -11,8 +11,7 @@ import {
 import { getTeam } from "../../identity/teams/teams.ts";
 import { readsToday } from "../../insight/ask/ask.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { revokedText } from "./output.ts";
+import { addRevoke, type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { duration, oneOf, several } from "./values.ts";
 
 const kind = oneOf(KINDS);
@@ -36,7 +35,7 @@ export function readTokenCommands(program: Command, cli: Cli): void {
   const token = program.command("read-token").description("people's tokens for reading their brains from elsewhere");
   addCreate(token, cli);
   addList(token, cli);
-  addRevoke(token, cli);
+  addRevoke(token, cli, "id of the token", "end a read token", revokeAnyReadToken);
 }
 
 function addCreate(token: Command, cli: Cli): void {
@@ -97,14 +96,4 @@ function addList(token: Command, cli: Cli): void {
         });
       }),
     );
-}
-
-function addRevoke(token: Command, cli: Cli): void {
-  common(token.command("revoke").argument("<id>", "id of the token").description("end a read token")).action(
-    (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by }) => {
-        const changed = await revokeAnyReadToken(core, id, by);
-        output.result({ id, status: "revoked", changed }, () => revokedText(id, changed));
-      }),
-  );
 }

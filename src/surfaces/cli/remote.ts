@@ -32,6 +32,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   "user enable": OPERATOR,
   "user set": OPERATOR,
   "user role": OPERATOR,
+  "user remove": OPERATOR,
   "user invite": ADMIN,
   "sso add": OPERATOR,
   "sso set": OPERATOR,

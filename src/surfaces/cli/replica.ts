@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { MINUTE_MS, parseDuration } from "../../kit/clock.ts";
+import { counted } from "../../kit/strings.ts";
 import { databasePath } from "../../platform/store/store.ts";
 import {
   type CheckedReplica,
@@ -86,7 +87,9 @@ function show(output: Output, found: CheckedReplica): void {
       ...copyFacts(found),
       [
         "behind",
-        behind === null ? "unknown: the running database is not here, or awaits its upgrade" : `${behind} leaves`,
+        behind === null
+          ? "unknown: the running database is not here, or awaits its upgrade"
+          : counted(behind, "leaf", "leaves"),
       ],
       ...(restoreMs === null ? [] : [["restored in", `${restoreMs} ms`] as const]),
       ["verified in", `${verifyMs} ms`],

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { counted } from "../../kit/strings.ts";
 import {
   ADVISED_DAYS,
   lastRuns,
@@ -10,7 +11,7 @@ import {
   retentionOf,
   setRetention,
 } from "../../share/erasure/erasure.ts";
-import { type Cli, type CommonOptions, common, ofTeam, teamIdNamed, teamNamed, withCore } from "./context.ts";
+import { type Cli, common, type OfTeam, ofTeam, teamIdNamed, withCore, withTeam } from "./context.ts";
 
 function days(text: string): number | "forever" {
   if (text === "forever") return text;
@@ -19,13 +20,12 @@ function days(text: string): number | "forever" {
   return Number(text);
 }
 
-interface SetOptions extends CommonOptions {
-  readonly team: string;
+interface SetOptions extends OfTeam {
   readonly kind: RetentionKind;
   readonly days: number | "forever";
 }
 
-const daysText = (kept: number | null) => (kept === null ? "forever" : `${kept} days`);
+const daysText = (kept: number | null) => (kept === null ? "forever" : counted(kept, "day"));
 
 export function retentionCommands(program: Command, cli: Cli): void {
   const retention = program.command("retention").description("for how long records are kept");
@@ -33,10 +33,9 @@ export function retentionCommands(program: Command, cli: Cli): void {
     .addOption(new Option("--kind <kind>", "kind of data").choices([...RETENTION_KINDS]).makeOptionMandatory())
     .requiredOption("--days <days>", "a number of days, or forever", days)
     .action((options: SetOptions) =>
-      withCore(cli, options, async (core, output, caller) => {
+      withTeam(cli, options, async (core, output, { id: teamId, name }, caller) => {
         const { kind } = options;
         const kept = options.days === "forever" ? null : options.days;
-        const { id: teamId, name } = teamNamed(core, caller, options.team);
         const changed = await setRetention(core, teamId, kind, kept, caller.by);
         output.result({ teamId, kind, days: options.days, changed }, () => `${name}: ${kind} ${daysText(kept)}`);
         if (changed && kept !== null)
@@ -49,7 +48,7 @@ export function retentionCommands(program: Command, cli: Cli): void {
     );
   common(retention.command("list").description("list the retention periods, and the last nightly runs"))
     .option("--team <team>", "id or exact name")
-    .action((options: CommonOptions & { team?: string }) =>
+    .action((options: OfTeam) =>
       withCore(cli, options, (core, output, caller) => {
         const teamId = teamIdNamed(core, caller, options.team);
         const teams = teamId === undefined ? listTeams(core) : [getTeam(core, teamId)];

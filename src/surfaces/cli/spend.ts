@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { sourcesOf } from "../../identity/ownership/ownership.ts";
-import { listTeams } from "../../identity/teams/teams.ts";
 import {
   catchUpSpend,
   GROUPINGS,
@@ -17,14 +16,14 @@ import {
 } from "../../insight/spend/spend.ts";
 import { isoDate } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
-import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { fail, invalid } from "../../kit/problem.ts";
+import { counted } from "../../kit/strings.ts";
 import { recordAct } from "../../platform/audit/audit.ts";
-import { type Caller, type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type OfTeam, ofTeam, personNamed, withTeam } from "./context.ts";
 import { dollars, type Output, type Table, table } from "./output.ts";
 import { oneOf } from "./values.ts";
 
-interface SpendOptions extends CommonOptions {
-  readonly team?: string;
+interface SpendOptions extends OfTeam {
   readonly repo?: string;
   readonly person?: string;
   readonly by: Grouping;
@@ -40,8 +39,7 @@ const dated = (isRight: (text: string) => boolean, wrong: string) => (text: stri
 const A_DATE = "It must be a date such as 2026-11-21";
 
 export function spendCommands(program: Command, cli: Cli): void {
-  common(program.command("spend").description("what agents used of models, and what it costs"))
-    .option("--team <team>", "whose: id or exact name; needed where there are several teams")
+  ofTeam(program.command("spend").description("what agents used of models, and what it costs"))
     .option("--repo <key>", "only this repository")
     .option(
       "--person <email>",
@@ -58,8 +56,7 @@ export function spendCommands(program: Command, cli: Cli): void {
       new Option("--csv", "print the result as comma-separated values (RFC 4180)").default(false).conflicts("json"),
     )
     .action((options: SpendOptions, command: Command) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const teamId = teamIdNamed(core, caller, options.team) ?? onlyTeam(core, output);
+      withTeam(cli, options, async (core, output, { id: teamId }, caller) => {
         const span = readPeriod(options, core.clock.now());
         if (!span) command.error("error: --until lies before --since");
         await bringUpToDate(cli, core, output);
@@ -108,16 +105,9 @@ function remark(output: Output, { groups, total, prices }: SpendReport, days: st
   const source = prices.overridden ? ", of prices.json in the data directory" : "";
   output.note(groups.length === 0 ? `No usage from ${days}.` : `${days}; list prices of ${prices.date}${source}.`);
   if (total.unpricedTokens > 0)
-    output.note(`${total.unpricedTokens} tokens are of models whose price is not known: give one in prices.json.`);
-}
-
-/** The team where none is named. @throws Problem when there is not exactly one */
-function onlyTeam(core: Core, output: Output): string {
-  const teams = listTeams(core);
-  const [only] = teams;
-  if (only === undefined) fail(notFound, `There is no team yet. Make one: ${output.reckon("team create NAME")}`);
-  if (teams.length > 1) fail(invalid, `There are ${teams.length} teams: name one with --team.`);
-  return only.id;
+    output.note(
+      `${counted(total.unpricedTokens, "token is", "tokens are")} of models whose price is not known: give one in prices.json.`,
+    );
 }
 
 /** Reads first what was delivered since the last report. Where that takes long, a bar shows the progress. */

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Core } from "../../core.ts";
-import { listDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf, ROLES, type Role, setRole } from "../../identity/members/members.ts";
 import { createInvitation, createResetLink } from "../../identity/one-time-links/one-time-links.ts";
 import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
@@ -16,12 +15,15 @@ import {
   type CommonOptions,
   common,
   noteGuessedAddress,
+  type OfTeam,
+  ofPerson,
+  ofTeam,
   readSecret,
-  teamNamed,
   withCore,
+  withTeam,
 } from "./context.ts";
-import { deviceAsJson } from "./device.ts";
 import type { Output } from "./output.ts";
+import { addDisable, addRemove } from "./user-leaving.ts";
 import { oneOf } from "./values.ts";
 
 const statusOf = (user: { readonly disabledAt: number | null }) => (user.disabledAt === null ? "active" : "disabled");
@@ -50,7 +52,9 @@ export function userCommands(program: Command, cli: Cli): void {
   addList(user, cli);
   addResetPassword(user, cli);
   addResetSecondFactor(user, cli);
-  addSwitches(user, cli);
+  addDisable(user, cli);
+  addRemove(user, cli);
+  addEnable(user, cli);
   addSet(user, cli);
   addRole(user, cli);
   addInvite(user, cli);
@@ -60,8 +64,7 @@ export function userCommands(program: Command, cli: Cli): void {
 const role = (text: string): Role => oneOf(ROLES)(text.replaceAll("-", "_"));
 
 function addRole(user: Command, cli: Cli): void {
-  common(user.command("role").argument("<email>", "e-mail address or id"))
-    .description("put a person into a team, or change their role there")
+  ofPerson(user, "role", "put a person into a team, or change their role there")
     .requiredOption("--team <team>", "id or exact name (required)")
     .requiredOption("--role <role>", `one of ${ROLES.join(", ")} (required)`, role)
     .action((who: string, options: CommonOptions & { readonly team: string; readonly role: Role }) =>
@@ -78,13 +81,11 @@ function addRole(user: Command, cli: Cli): void {
 }
 
 function addInvite(user: Command, cli: Cli): void {
-  common(user.command("invite").argument("[email]", "the address that it is for; left out: whoever has the link"))
+  ofTeam(user.command("invite").argument("[email]", "the address that it is for; left out: whoever has the link"))
     .description("print a one-time link that lets somebody into a team, with an account of their own making")
-    .requiredOption("--team <team>", "id or exact name (required)")
     .option("--role <role>", `role in that team: one of ${ROLES.join(", ")}`, role, "member" as Role)
-    .action((email: string | undefined, options: CommonOptions & { readonly team: string; readonly role: Role }) =>
-      withCore(cli, options, async (core, output, caller) => {
-        const { id: teamId, name } = teamNamed(core, caller, options.team);
+    .action((email: string | undefined, options: OfTeam & { readonly role: Role }) =>
+      withTeam(cli, options, async (core, output, { id: teamId, name }, caller) => {
         const { by, token } = caller;
         const isTeams = caller.teamId !== null;
         if (isTeams && token?.userId === null && email !== undefined)
@@ -161,22 +162,23 @@ function addList(user: Command, cli: Cli): void {
 }
 
 function addResetSecondFactor(user: Command, cli: Cli): void {
-  common(user.command("reset-second-factor").argument("<email>", "e-mail address or id"))
-    .description("remove the second factors of somebody who lost them; their sign-ins end")
-    .action((who: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by }) => {
-        const changed = await resetFactors(core, who, by);
-        const { id, email } = getUser(core, who);
-        output.result({ userId: id, email, changed }, () =>
-          changed ? `${email} has no second factor any more` : `${email} had no second factor`,
-        );
-      }),
-    );
+  ofPerson(
+    user,
+    "reset-second-factor",
+    "remove the second factors of somebody who lost them; their sign-ins end",
+  ).action((who: string, options: CommonOptions) =>
+    withCore(cli, options, async (core, output, { by }) => {
+      const changed = await resetFactors(core, who, by);
+      const { id, email } = getUser(core, who);
+      output.result({ userId: id, email, changed }, () =>
+        changed ? `${email} has no second factor any more` : `${email} had no second factor`,
+      );
+    }),
+  );
 }
 
 function addResetPassword(user: Command, cli: Cli): void {
-  common(user.command("reset-password").argument("<email>", "e-mail address or id"))
-    .description("print a one-time link to choose a new password, or set one")
+  ofPerson(user, "reset-password", "print a one-time link to choose a new password, or set one")
     .option("--password-stdin", "set the password that standard input holds instead", false)
     .action(async (who: string, options: CommonOptions & { passwordStdin: boolean }) => {
       const password = options.passwordStdin ? await readSecret(cli, "password", "user … --password-stdin") : undefined;
@@ -196,56 +198,20 @@ function addResetPassword(user: Command, cli: Cli): void {
     });
 }
 
-function addSwitches(user: Command, cli: Cli): void {
-  common(user.command("disable").argument("<email>", "e-mail address or id"))
-    .description("close an account: sign-ins end, tokens stop working; what the person did stays")
-    .option("--revoke-devices", "revoke the person's machines, too, which otherwise go on reporting", false)
-    .action((who: string, options: CommonOptions & { revokeDevices: boolean }) =>
-      withCore(cli, options, async (core, output, { by }) => {
-        const { id, email } = getUser(core, who);
-        const canReport = () => listDevices(core, undefined, id, "active");
-        const before = canReport();
-        const changed = await setDisabled(core, id, true, by, options.revokeDevices);
-        const reporting = canReport();
-        const left = new Set(reporting.map(({ id }) => id));
-        const revoked = before.filter(({ id }) => !left.has(id));
-        output.result(
-          {
-            userId: id,
-            email,
-            status: "disabled",
-            changed,
-            revoked: revoked.map(({ id }) => id),
-            reporting: reporting.map(deviceAsJson),
-          },
-          () =>
-            [
-              changed ? `${email} is disabled` : `${email} was so before`,
-              ...revoked.map(({ id }) => `${id} is revoked`),
-            ].join("\n"),
-        );
-        if (reporting.length === 0) return;
-        output.note(
-          `Machines of ${email} go on reporting: ${reporting.map(({ id, label }) => (label === null ? id : `${id} (${label})`)).join(", ")}`,
-        );
-        output.note(`Revoke them with: ${output.reckon(`user disable ${email} --revoke-devices`)}`);
-      }),
-    );
-  common(user.command("enable").argument("<email>", "e-mail address or id"))
-    .description("open a closed account again")
-    .action((who: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by }) => {
-        const changed = await setDisabled(core, who, false, by);
-        const { id, email } = getUser(core, who);
-        output.result({ userId: id, email, status: "active", changed }, () =>
-          changed ? `${email} is enabled` : `${email} was so before`,
-        );
-      }),
-    );
+function addEnable(user: Command, cli: Cli): void {
+  ofPerson(user, "enable", "open a closed account again").action((who: string, options: CommonOptions) =>
+    withCore(cli, options, async (core, output, { by }) => {
+      const changed = await setDisabled(core, who, false, by);
+      const { id, email } = getUser(core, who);
+      output.result({ userId: id, email, status: "active", changed }, () =>
+        changed ? `${email} is enabled` : `${email} was so before`,
+      );
+    }),
+  );
 }
 
 function addSet(user: Command, cli: Cli): void {
-  common(user.command("set").argument("<email>", "e-mail address or id").description("change what a person may do"))
+  ofPerson(user, "set", "change what a person may do")
     .requiredOption("--operator <true|false>", "whether the person runs the installation", trueOrFalse)
     .action((who: string, options: CommonOptions & { operator: boolean }) =>
       withCore(cli, options, async (core, output, { by }) => {

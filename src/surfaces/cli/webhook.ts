@@ -4,6 +4,7 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
 import { visibleLine } from "../../kit/strings.ts";
+import type { Actor } from "../../platform/audit/audit.ts";
 import {
   CHANNEL_KINDS,
   type Channel,
@@ -19,7 +20,8 @@ import {
   targetShown,
   testChannel,
 } from "../../share/notifications/notifications.ts";
-import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, teamIdNamed, withCore } from "./context.ts";
+import type { Output } from "./output.ts";
 
 /** Of what a receiver replied, where a person reads it. */
 const MAX_REPLY_CHARS = 300;
@@ -37,8 +39,7 @@ export function webhookCommands(program: Command, cli: Cli): void {
   const webhook = program.command("webhook").description("channels to which events are sent: webhooks, chats, mail");
   addCreate(webhook, cli);
   addList(webhook, cli);
-  addTest(webhook, cli);
-  addChanges(webhook, cli);
+  addActs(webhook, cli);
 }
 
 function addCreate(webhook: Command, cli: Cli): void {
@@ -49,14 +50,14 @@ function addCreate(webhook: Command, cli: Cli): void {
     .option("--team <team>", "the team whose events it gets: id or exact name")
     .option("--installation", "send it events of the installation and of every team")
     .option("--events <types>", "with commas between them; all when left out")
-    .action((options: CreateOptions, command: Command) => {
-      const { kind, name, to: target, team, installation, events } = options;
-      if ((team === undefined) === (installation === undefined))
-        command.error("error: say whose events it gets: --team TEAM, or --installation");
-      return withCore(cli, options, async (core, output, caller) => {
+    .action((options: CreateOptions, command: Command) =>
+      withCore(cli, options, async (core, output, caller) => {
+        const { kind, name, to: target, team, installation, events } = options;
         if (installation && caller.teamId !== null)
           fail(forbidden, "A token of one team cannot make a channel of the installation.");
-        const teamId = team === undefined ? null : teamNamed(core, caller, team).id;
+        const teamId = teamIdNamed(core, caller, team) ?? null;
+        if ((teamId === null) === (installation === undefined))
+          command.error("error: say whose events it gets: --team TEAM, or --installation");
         const chosen = events?.split(",").map((one) => one.trim()) ?? eventsFor(teamId);
         const { channel, secret } = await createChannel(
           core,
@@ -67,8 +68,8 @@ function addCreate(webhook: Command, cli: Cli): void {
         if (secret !== null) output.note(`Shown once: the secret that signs its messages. Its id is ${channel.id}.`);
         const obstacle = obstacleOf(core, channel, caller.teamId === null);
         if (obstacle) output.note([obstacle.message, obstacle.line].filter(Boolean).join(" Add: "));
-      });
-    });
+      }),
+    );
 }
 
 function described(core: Core, channel: Channel) {
@@ -113,50 +114,51 @@ function addList(webhook: Command, cli: Cli): void {
     );
 }
 
-function addTest(webhook: Command, cli: Cli): void {
-  common(
-    webhook.command("test").argument("<id>", "id of the channel").description("send a test to a channel at once"),
-  ).action((id: string, options: CommonOptions) =>
-    withCore(cli, options, async (core, output, { by, teamId }) => {
-      const { delivered, text, reply, add } = await testChannel(core, id, by, teamId ?? undefined);
-      output.result(
-        { id, delivered, outcome: text, reply },
-        () => `${delivered ? "delivered" : "not delivered"}: ${text}`,
-      );
-      if (reply !== "") output.note(`It replied: ${visibleLine(reply, MAX_REPLY_CHARS)}`);
-      const line = add === undefined ? undefined : obstacleOf(core, getChannel(core, id), teamId === null)?.line;
-      if (line !== undefined) output.note(`Add: ${line}`);
-      if (!delivered) cli.exitCode = 1;
-    }),
-  );
+/** A channel that a command names, by whom, and the only team that it may concern. */
+interface Named {
+  readonly id: string;
+  readonly by: Actor;
+  readonly teamId: string | undefined;
 }
 
-function addChanges(webhook: Command, cli: Cli): void {
-  const named = (name: string, description: string) =>
-    common(webhook.command(name).argument("<id>", "id of the channel").description(description));
-  named("rotate", "give a webhook another secret; the one before signs too for a day").action(
-    (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output, { by, teamId }) => {
-        const secret = await rotateSecret(core, { id, by, teamId: teamId ?? undefined });
-        output.result({ id, secret }, () => secret);
-        output.note("Shown once: the secret that signs its messages from now on.");
-      }),
-  );
+function addActs(webhook: Command, cli: Cli): void {
+  const add = (name: string, description: string, act: (core: Core, output: Output, named: Named) => Promise<void>) =>
+    common(webhook.command(name).argument("<id>", "id of the channel").description(description)).action(
+      (id: string, options: CommonOptions) =>
+        withCore(cli, options, (core, output, { by, teamId }) =>
+          act(core, output, { id, by, teamId: teamId ?? undefined }),
+        ),
+    );
+  add("test", "send a test to a channel at once", async (core, output, { id, by, teamId }) => {
+    const { delivered, text, reply, add } = await testChannel(core, id, by, teamId);
+    output.result(
+      { id, delivered, outcome: text, reply },
+      () => `${delivered ? "delivered" : "not delivered"}: ${text}`,
+    );
+    if (reply !== "") output.note(`It replied: ${visibleLine(reply, MAX_REPLY_CHARS)}`);
+    const line = add === undefined ? undefined : obstacleOf(core, getChannel(core, id), teamId === undefined)?.line;
+    if (line !== undefined) output.note(`Add: ${line}`);
+    if (!delivered) cli.exitCode = 1;
+  });
+  add("rotate", "give a webhook another secret; the one before signs too for a day", async (core, output, named) => {
+    const secret = await rotateSecret(core, named);
+    output.result({ id: named.id, secret }, () => secret);
+    output.note("Shown once: the secret that signs its messages from now on.");
+  });
   for (const [name, paused, status] of [
     ["pause", true, "paused"],
     ["resume", false, "active"],
   ] as const)
-    named(name, paused ? "send nothing to a channel until it is resumed" : "send to a channel again").action(
-      (id: string, options: CommonOptions) =>
-        withCore(cli, options, async (core, output, { by, teamId }) => {
-          const changed = await pauseChannel(core, { id, by, teamId: teamId ?? undefined }, paused);
-          output.result({ id, status, changed }, () => `${id} is ${status}`);
-        }),
+    add(
+      name,
+      paused ? "send nothing to a channel until it is resumed" : "send to a channel again",
+      async (core, output, named) => {
+        const changed = await pauseChannel(core, named, paused);
+        output.result({ id: named.id, status, changed }, () => `${named.id} is ${status}`);
+      },
     );
-  named("remove", "remove a channel; what waits is not sent").action((id: string, options: CommonOptions) =>
-    withCore(cli, options, async (core, output, { by, teamId }) => {
-      await removeChannel(core, { id, by, teamId: teamId ?? undefined });
-      output.result({ id, status: "removed" }, () => `${id} is removed`);
-    }),
-  );
+  add("remove", "remove a channel; what waits is not sent", async (core, output, named) => {
+    await removeChannel(core, named);
+    output.result({ id: named.id, status: "removed" }, () => `${named.id} is removed`);
+  });
 }

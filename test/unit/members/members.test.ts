@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import {
-  changeRole,
   listMembers,
   pageOfMembers,
   ROLES,
   type Role,
   removeMember,
   roleIn,
+  setRole,
 } from "../../../src/identity/members/members.ts";
 import { createInvitation } from "../../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../../src/identity/people/people.ts";
@@ -48,7 +48,7 @@ it("may do to each other what their roles allow, and nothing more", async () => 
         if (wanted === subject) continue;
         const id = await person(`s${++made}@example.com`, subject);
         seen[`${actor} makes ${subject} ${wanted}`] = await outcome(
-          changeRole(core, team.id, id, wanted, by(actors[actor]), actor),
+          setRole(core, team.id, id, wanted, by(actors[actor]), actor),
         );
         const now = roleIn(core, team.id, id);
         expect(now).toBe(seen[`${actor} makes ${subject} ${wanted}`] === "done" ? wanted : subject);
@@ -76,7 +76,7 @@ it("may leave, whatever their role, unless they are the only owner", async () =>
   const owner = await person("owner@example.com", "owner");
   const member = await person("member@example.com", "member");
   expect(await outcome(removeMember(core, team.id, owner, by(owner), "owner"))).toBe(409);
-  expect(await outcome(changeRole(core, team.id, owner, "admin", by(owner), "owner"))).toBe(409);
+  expect(await outcome(setRole(core, team.id, owner, "admin", by(owner), "owner"))).toBe(409);
   expect(await outcome(removeMember(core, team.id, member, by(member), "member"))).toBe("done");
   const second = await person("second@example.com", "owner");
   expect(await outcome(removeMember(core, team.id, owner, by(owner), "owner"))).toBe("done");
@@ -88,7 +88,7 @@ it("get no role from an owner of a team that they are not in", async () => {
   const owner = await person("owner@example.com", "owner");
   const { id: elsewhere } = await t.team({ name: "Elsewhere" });
   const stranger = await makeAccount(core, { email: "stranger@example.com", team: { id: elsewhere, role: "member" } });
-  expect(await outcome(changeRole(core, team.id, stranger.id, "admin", by(owner), "owner"))).toBe(404);
+  expect(await outcome(setRole(core, team.id, stranger.id, "admin", by(owner), "owner"))).toBe(404);
   expect(await outcome(removeMember(core, team.id, stranger.id, by(owner), "owner"))).toBe(404);
   expect([roleIn(core, team.id, stranger.id), roleIn(core, elsewhere, stranger.id)]).toEqual([undefined, "member"]);
 });

@@ -266,6 +266,53 @@ describe("the slot `notify` of Codex", () => {
     expect(readFileSync(file, "utf8")).toBe('model = "x"\nsandbox_mode = "read-only"\n');
   });
 
+  it.each([
+    ['model = "x\n', 1],
+    ["# it's mine\nmodel = 'x\n[tui]\n", 2],
+    ['a = """\n"two"\n"""\nb = """ \n', 4],
+    ["a = [\n1,\n[tui]\n", 4],
+    ['model = "x"\n[tui\na = 1\n', 2],
+    ["a = 1\n<<<<<<< HEAD\nb = 1\n=======\n", 2],
+    ["a = 1\nb\n", 2],
+    ["a = 1\nb =\n", 2],
+    ["a = 1]\n", 1],
+    ['{"model": "x"}\n', 1],
+  ])("is not taken where the file is no TOML, and nothing else is changed: %j, line %i", (config, line) => {
+    const file = put(".codex/config.toml", config);
+    const before = tree();
+    const says = `${file}:${line}: this is no TOML; it is left as it is`;
+    expect(() => codex.plan(machine, hook)).toThrow(new SettingsError(file, "this is no TOML", line));
+    expect(() => codex.install(machine, hook)).toThrow(says);
+    expect(tree()).toEqual(before);
+    // What is ours is taken out all the same.
+    writeFileSync(file, `${config}notify = ${JSON.stringify(["sh", "-c", hook.line("codex", "notify")])}\n`);
+    codex.remove(machine, hook);
+    expect(readFileSync(file, "utf8")).toBe(config);
+  });
+
+  it("is taken in whatever TOML has", () => {
+    const config = `\t"a key".'b' = 'C:\\new' # it's a "comment" [
+d = """
+It's "quoted" \\""" and \\
+[not a table
+""""
+e = '''don't ] "'''
+f = [ [1, 2], # one ]
+  { a = "}", b = 1979-05-27 07:32:00 },
+]
+g = ""
+h = {}
+
+[[x.y]]
+  [ t."u.v" . 'w' ]  # and a comment
+i = +inf
+[projects."/home/kim/it's [here]"]
+trust_level = "trusted"`;
+    const file = put(".codex/config.toml", config);
+    codex.install(machine, hook);
+    expect(readFileSync(file, "utf8")).toMatch(/^notify = /);
+  });
+
   it.each(['notify = ["say"]\n', 'a = [\n[1],\n]\n  "notify"=["say"]\n'])("is left to its owner in %j", (config) => {
     const file = put(".codex/config.toml", config);
     expect(codex.install(machine, hook).map((change) => change.file)).toEqual([

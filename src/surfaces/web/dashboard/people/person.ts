@@ -1,5 +1,5 @@
 import { listDevices, revokeDevicesOf } from "../../../../identity/devices/devices.ts";
-import { changeRole, getMember, type Member, removeMember, roleName } from "../../../../identity/members/members.ts";
+import { getMember, type Member, removeMember, roleName, setRole } from "../../../../identity/members/members.ts";
 import { createMemberResetLink, createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
@@ -103,7 +103,7 @@ export const personPages = [
     const { core, session, form } = call;
     const member = memberOf(call);
     const { role } = ROLE_FORM.read(form);
-    await changeRole(core, session.team.id, member.userId, role, by(call), session.team.role);
+    await setRole(core, session.team.id, member.userId, role, by(call), session.team.role);
     return redirect("/people", `${member.email} has the role “${roleName(role)}” now.`);
   }),
   page({ id: "removePerson", method: "POST", path: "/people/:id/remove", access: "admin" }, async (call) => {

@@ -1,5 +1,6 @@
+import type { Core } from "../../../../core.ts";
 import { listDevices } from "../../../../identity/devices/devices.ts";
-import { membershipsOf } from "../../../../identity/members/members.ts";
+import { membershipsOf, ownedAlone } from "../../../../identity/members/members.ts";
 import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
 import { hasFactor, resetFactors } from "../../../../identity/second-factor/second-factor.ts";
@@ -138,9 +139,16 @@ function operatorRight(call: ByOperator, { id, email, operator }: ListedUser) {
   });
 }
 
+/** Names the teams that nobody can administer while this account is closed; "" for none. */
+function ownerless(core: Core, userId: string): string {
+  const names = ownedAlone(core, userId).map(({ name }) => name);
+  return names.length === 0 ? "" : ` No other owner who can sign in: ${names.join(", ")}.`;
+}
+
 /** @param reporting how many machines report as this person's */
 function closing(call: ByOperator, { id, email, disabledAt }: ListedUser, reporting: number) {
   const open = disabledAt === null;
+  const left = open ? ownerless(call.core, id) : "";
   const action = `${PATH}/${id}/disabled`;
   return section({
     title: open ? "Close the account" : "Open the account again",
@@ -151,7 +159,7 @@ function closing(call: ByOperator, { id, email, disabledAt }: ListedUser, report
       action,
       hidden: { disabled: String(open) },
       label: open ? "Close the account" : "Open the account",
-      question: open ? `Close the account of ${email}?` : `Open the account of ${email} again?`,
+      question: open ? `Close the account of ${email}?${left}` : `Open the account of ${email} again?`,
       confirm: open ? "Close it" : "Open it",
       look: open ? "danger" : "plain",
     })}${
@@ -160,7 +168,7 @@ function closing(call: ByOperator, { id, email, disabledAt }: ListedUser, report
         action,
         hidden: { disabled: "true", revoke_devices: "true" },
         label: html`${open ? "Close it, and revoke" : "Revoke"} ${plural(reporting, "machine")}`,
-        question: `${open ? `Close the account of ${email}, and revoke` : "Revoke"} what reports as theirs? Those machines have to be connected again to report.`,
+        question: `${open ? `Close the account of ${email}, and revoke` : "Revoke"} what reports as theirs? Those machines have to be connected again to report.${left}`,
         confirm: open ? "Close and revoke" : "Revoke the machines",
       })
     }</div>`,
@@ -234,7 +242,7 @@ export const accountPagesOfAll = [
     const machines = disabled && revoke ? ", and the machines are revoked" : "";
     return redirect(
       `${PATH}/${user.id}`,
-      `The account of ${user.email} is ${disabled ? "closed" : "open"}${machines}.`,
+      `The account of ${user.email} is ${disabled ? "closed" : "open"}${machines}.${disabled ? ownerless(call.core, user.id) : ""}`,
     );
   }),
   page({ id: "settingsOperator", method: "POST", path: "/settings/people/:id/operator", access }, async (call) => {
