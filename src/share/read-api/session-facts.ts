@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import type { Core } from "../../core.ts";
 import { instantOrNull } from "../../kit/clock.ts";
 import { Instant, repoKeyOf } from "../../platform/http/fields.ts";
-import type { Session } from "../../record/traces/traces.ts";
+import { runningSessions, type Session } from "../../record/traces/traces.ts";
 import { Id, RepoKey, Text, When } from "./fields.ts";
 
 /** What lists and single replies tell of a session alike. */
@@ -17,7 +18,13 @@ export const SessionFacts = v.object({
     ),
   ),
   repoKey: RepoKey,
-  outcome: v.string(),
+  outcome: v.pipe(v.string(), v.description("As its agent says; empty where none is known, as while it runs.")),
+  running: v.pipe(
+    v.boolean(),
+    v.description(
+      "Whether its agent is still at it, as far as one can tell: no end is known, and something came of it in the last 15 minutes.",
+    ),
+  ),
   agent: Text,
   model: Text,
   branch: Text,
@@ -44,12 +51,22 @@ type Facts = Pick<
   | ("startedAt" | "endedAt" | "createdAt" | "updatedAt")
 >;
 
-export function factsOf(row: Facts) {
+export function factsOf(core: Core, row: Facts) {
   const { id, externalId, deviceId, deviceLabel, userEmail, repoKey, outcome, agent, model, branch } = row;
   return {
     id,
     sessionId: externalId,
-    ...{ deviceId, deviceLabel, userEmail, repoKey: repoKeyOf(repoKey), outcome, agent, model, branch },
+    ...{
+      deviceId,
+      deviceLabel,
+      userEmail,
+      repoKey: repoKeyOf(repoKey),
+      outcome,
+      running: runningSessions.runs(core, row),
+      agent,
+      model,
+      branch,
+    },
     startedAt: instantOrNull(row.startedAt),
     endedAt: instantOrNull(row.endedAt),
     createdAt: instantOrNull(row.createdAt),
@@ -65,6 +82,7 @@ export const EXAMPLE_SESSION = {
   userEmail: null,
   repoKey: "github.com/acme/shop",
   outcome: "success",
+  running: false,
   agent: "claude-code",
   model: "claude-sonnet-4-5",
   branch: "main",

@@ -15,13 +15,17 @@ const MAX_CHARS = 40;
 
 const outcomeText = (outcome: string) => (outcome === "" ? "not said" : short(outcome, MAX_CHARS));
 
-/** A session's outcome at a glance; words that are not known stand as they are. */
-export function outcomeBadge(outcome: string): Html {
-  return badge(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
-}
+/** A session's outcome at a glance, or that it runs where none is known yet; words that are not known stand as they are. */
+export const outcomeBadge = (outcome: string, running: boolean): Html =>
+  running && outcome === ""
+    ? html`<span class="badge info running">running</span>`
+    : badge(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
 
 /** The same as a mark, for rows of one line. */
-export const outcomeMark = (outcome: string): Html => mark(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
+export const outcomeMark = (outcome: string, running: boolean): Html =>
+  running && outcome === ""
+    ? html`<span class="glyph info running" title="running"><span class="vh">running</span></span>`
+    : mark(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
 
 /** The share that succeeded of the sessions whose outcome is known, 0 to 1; null where none is. */
 export function shareOf({ succeeded, failed, stopped }: Readonly<Record<"succeeded" | "failed" | "stopped", number>>) {
@@ -37,6 +41,3 @@ const MAX_TITLE = 110;
 /** What a session is called: what it was asked first, or else the id that its agent gave it. */
 export const titleOfSession = ({ firstPrompt, externalId }: Pick<SessionRow, "firstPrompt" | "externalId">): string =>
   short(firstPrompt ?? externalId, MAX_TITLE);
-
-/** Of a session that has not ended. */
-export const runningBadge = (): Html => html`<span class="badge info running">running</span>`;
