@@ -84,6 +84,13 @@ it("counts usage without an id as often as telemetry or the session reports it, 
   expect((await report()).total.usages).toBe(6);
 });
 
+it("knows the session of an entry by either of its names, and counts what both tell once", async () => {
+  const { entries, session, report } = await start();
+  await session({ id: "s", spans: [{ id: "1", usage: usage(10, 1) }] });
+  await entries([{ session_id: "s", model: OPUS, usage: usage(10, 1) }]);
+  expect((await report("session")).groups).toMatchObject([{ key: "s", usages: 1, inputTokens: 10 }]);
+});
+
 /** Cache writes for an hour as Anthropic reports them, and as OpenTelemetry, which has no word for that, reports them. */
 const FOR_AN_HOUR = {
   input_tokens: 10,
