@@ -73,10 +73,11 @@ export const browseRows = statements((db) => {
       .pluck(),
     document: db.prepare<[number], string>("SELECT document FROM trace_sessions WHERE id = ?").pluck(),
     // By primary key, each of some. The end stands before the document, which is passed over for the last change.
-    endless: db.prepare<[string], Pick<SessionListRow, "id" | "endedAt" | "updatedAt">>(
-      `SELECT id, ended_at AS endedAt, updated_at AS updatedAt FROM trace_sessions
-       WHERE id IN (SELECT value FROM json_each(?)) AND ended_at IS NULL`,
-    ),
+    running: db
+      .prepare<[string, number], number>(
+        "SELECT id FROM trace_sessions WHERE id IN (SELECT value FROM json_each(?)) AND ended_at IS NULL AND updated_at > ?",
+      )
+      .pluck(),
     // By primary key, each of some. What is looked for, and how it begins, as `soughtWhole` makes them.
     holding: db.prepare<
       [Record<"a" | "aBegins", string> & Record<"b" | "bBegins", string | null> & { ids: string }],

@@ -18,12 +18,10 @@ export const SessionFacts = v.object({
     ),
   ),
   repoKey: RepoKey,
-  outcome: v.pipe(v.string(), v.description("As its agent says; empty where none is known, as while it runs.")),
+  outcome: v.string(),
   running: v.pipe(
     v.boolean(),
-    v.description(
-      "Whether its agent is still at it, as far as one can tell: no end is known, and something came of it in the last 15 minutes.",
-    ),
+    v.description("As far as one can tell: no end is known, and it changed less than 15 minutes ago."),
   ),
   agent: Text,
   model: Text,
