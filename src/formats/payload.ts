@@ -8,7 +8,7 @@ import {
   readUsage,
   type Usage,
 } from "./usage.ts";
-import { asObject, type Fields, readId, readInstant } from "./values.ts";
+import { asObject, type Fields, firstOf, readId, readInstant } from "./values.ts";
 
 export interface ReadPayload {
   readonly usage: Usage | null;
@@ -28,7 +28,7 @@ export function readPayload(value: unknown): ReadPayload {
   return {
     usage: usage && { ...usage, requestId: usage.requestId ?? readRequestId(attributes) },
     costUsd: readCost(payload.costUsd),
-    session: readId(payload.sessionId) ?? null,
+    session: readSessionId(payload),
     branch: name(payload.branch) ?? name(payload.gitBranch) ?? null,
     model:
       name(payload.model) ??
@@ -39,6 +39,9 @@ export function readPayload(value: unknown): ReadPayload {
     at: readInstant(payload.at),
   };
 }
+
+/** The session that a payload names; hooks of agents spell it `session_id`. */
+export const readSessionId = (payload: Fields): string | null => firstOf(payload, ["sessionId", "session_id"], readId);
 
 const name = (value: unknown) => (typeof value === "string" ? readId(value) : undefined);
 

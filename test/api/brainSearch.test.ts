@@ -80,18 +80,17 @@ describe("brainSearch", () => {
   });
 
   it.each(["none", "starter"] as const)(
-    "shows nothing under the tier %s, nor does MCP, and again all after",
+    "looks for nothing under the tier %s, nor does MCP, which says why, and for all again after",
     async (tier) => {
       const t = await startInstance();
       const { token, team } = await filled(t);
-      const asked = async () => [
-        (await hits(t, token, "q=sqlite")).total,
-        (await callTool(t, token, "brain_search", { query: "sqlite" })).text !== "Nothing was found.",
-      ];
+      const found = () => callTool(t, token, "brain_search", { query: "sqlite" });
       await updateTeam(t.instance.core, team.id, { tier }, COMMAND_LINE);
-      expect(await asked()).toEqual([0, false]);
+      expect(await hits(t, token, "q=sqlite")).toEqual({ ok: true, query: "sqlite", total: 0, shown: 0, hits: [] });
+      expect((await found()).text).toMatch(/^Nothing was found: this token opens no brain\./);
       await updateTeam(t.instance.core, team.id, { tier: "team" }, COMMAND_LINE);
-      expect(await asked()).toEqual([1, true]);
+      expect((await hits(t, token, "q=sqlite")).total).toBe(1);
+      expect((await found()).text).toContain("One file, one writer.");
     },
   );
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
 import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { type Act, act } from "../../src/insight/triage/triage.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { READ_ENDPOINTS } from "../../src/share/read-api/read-api.ts";
 import { apiToken, fillRecords, pathOf, REPO } from "../support/api.ts";
@@ -69,6 +70,33 @@ describe("what a token reads", () => {
     expect([status, body.items?.map(({ outcome }: { outcome: string }) => outcome)]).toEqual([200, [""]]);
   });
 
+  it("are sessions with whether they run, for a quarter of an hour after the last that came of them", async () => {
+    const { t, team, token: device } = await startWithDevice();
+    const startedAt = "2026-11-21T08:00:00Z";
+    const sessions = [
+      { id: "ended", outcome: "", startedAt, endedAt: "2026-11-21T08:01:00Z", spans: [] },
+      { id: "at it", outcome: "", startedAt, spans: [] },
+    ];
+    await t.post("/api/agent-traces/ingest", { token: device, json: { sessions } });
+    const token = await apiToken(t, team.id);
+    const read = async () => {
+      const { body } = await t.get("/api/sessions", { token });
+      const one = await t.get(`/api/sessions/${body.items[0].id}`, { token });
+      return [...body.items, one.body].map(({ sessionId, running }) => [sessionId, running]);
+    };
+    expect(await read()).toEqual([
+      ["at it", true],
+      ["ended", false],
+      ["at it", true],
+    ]);
+    t.clock.advance(15 * MINUTE_MS);
+    expect(await read()).toEqual([
+      ["at it", false],
+      ["ended", false],
+      ["at it", false],
+    ]);
+  });
+
   it("are sessions, without a start that cannot be written as a date-time of the API", async () => {
     const { t, team, token: device } = await startWithDevice();
     for (const startedAt of ["+275760-09-13T00:00:00.000Z", "9999-12-31T23:59:59-12:00", "turn 3"])
@@ -92,7 +120,14 @@ describe("what a token reads", () => {
     const id = t.rows("SELECT id FROM trace_sessions WHERE team_id = ?", mine.team.id)[0].id;
     const facts = {
       ...{ id, sessionId: "login-1", deviceId: mine.deviceId, deviceLabel: "ada-laptop", repoKey: REPO },
-      ...{ outcome: "success", agent: "claude-code", model: "claude-opus-4-6", branch: "main", userEmail: null },
+      ...{
+        outcome: "success",
+        running: false,
+        agent: "claude-code",
+        model: "claude-opus-4-6",
+        branch: "main",
+        userEmail: null,
+      },
       ...{ startedAt: "2026-11-20T14:00:00.000Z", endedAt: "2026-11-20T15:00:00.000Z" },
       ...{ createdAt: "2026-11-21T08:00:00.000Z", updatedAt: "2026-11-21T08:00:00.000Z" },
     };

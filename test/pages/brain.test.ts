@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { brains, describeReal } from "../real/data.ts";
@@ -82,6 +83,10 @@ it("says what to do when there is no brain, and lists repositories when there is
   await go("/brain");
   expect(await page.getByText(`curl ${site.url}/api/brain/ingest`).count()).toBe(1);
   await judge("brain-empty");
+  await updateTeam(site.t.instance.core, ada.team.id, { tier: "starter" }, COMMAND_LINE);
+  await go("/brain");
+  expect(await page.locator(".empty").textContent()).toContain("tier does not include one");
+  await updateTeam(site.t.instance.core, ada.team.id, { tier: "team" }, COMMAND_LINE);
   const device = await site.t.device(ada.team);
   await send(site, device, 1, versions()[1] as never, REPO);
   await send(site, device, 1, [{ path: "security.md", content: "# Security\n" }]);

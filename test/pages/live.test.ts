@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { setRole } from "../../src/identity/members/members.ts";
 import { endSession, findSession, switchTeam } from "../../src/identity/web-sessions/web-sessions.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../src/platform/http/page.ts";
 import { type Person, type Site, startSiteWithDevice, useBrowser } from "../support/browser.ts";
@@ -198,6 +199,19 @@ it("follows for who sees only their own what is theirs, and ends when what they 
 });
 
 describe("a session that runs", () => {
+  it("is called so by lists as by its page, until it has ended or nothing more came of it", async () => {
+    const { site, ada, device } = await start();
+    await send(site, device, running("other", 1, { endedAt: at(60) }));
+    const said = async (path: string) => {
+      const answer = await fetch(site.url + path, { headers: { cookie: ada.cookie } });
+      return (await answer.text()).match(/>(running|not said)</g);
+    };
+    for (const path of ["/sessions", "/overview", "/repositories/overview?repo=github.com/acme/shop"])
+      expect([path, await said(path)]).toEqual([path, [">not said<", ">running<"]]);
+    site.t.clock.advance(15 * MINUTE_MS);
+    expect(await said("/sessions")).toEqual([">not said<", ">not said<"]);
+  });
+
   it("is updated as it goes on, with what its reader folded out and where they are", async () => {
     const { site, ada, device, path } = await start();
     const { page, go, complaints } = await site.open(ada);

@@ -1,5 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { freshenFinds } from "../../src/insight/find/find.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startSiteOf, startSiteWithDevice } from "../support/browser.ts";
 import { startInstance, startWithDevice, TestClock } from "../support/instance.ts";
@@ -63,7 +65,7 @@ it("tells programs to ask again while a large brain is still being read, which g
     () => t.get("/api/me/brain/context?q=till", { token: read.token }),
   ];
   const slow = vi.spyOn(t.clock, "monotonic");
-  for (const ask of asks) {
+  const whileUnread = async (ask: (typeof asks)[number]) => {
     let at = 0;
     slow.mockImplementation(() => (at += 5));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -74,13 +76,15 @@ it("tells programs to ask again while a large brain is still being read, which g
       vi.advanceTimersByTime(2_000);
       await new Promise(setImmediate);
     }
-    expect([reply.status, reply.headers.get("retry-after"), reply.body]).toMatchObject([
-      503,
-      "10",
-      { error: expect.anything() },
-    ]);
     vi.useRealTimers();
-  }
+    return [reply.status, reply.headers.get("retry-after"), reply.body];
+  };
+  const setTier = (tier: "starter" | "team") => updateTeam(t.instance.core, device.team.id, { tier }, COMMAND_LINE);
+  // Under a tier without the brain none is read.
+  await setTier("starter");
+  for (const ask of asks) expect(await whileUnread(ask)).toMatchObject([200, null, { total: 0, hits: [] }]);
+  await setTier("team");
+  for (const ask of asks) expect(await whileUnread(ask)).toMatchObject([503, "10", { error: expect.anything() }]);
   slow.mockRestore();
   for (const ask of asks) await expect.poll(async () => (await ask()).status).toBe(200);
 });

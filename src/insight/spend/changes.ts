@@ -92,10 +92,13 @@ export function applySome(core: Core, all: Changes, since = performance.now()): 
 }
 
 /** Projections that filled the same tables by older rules. */
-const OLDER = ["", ".2", ".3", ".4"].flatMap((version) => [`spend.entries${version}`, `spend.sessions${version}`]);
+const OLDER = ["", ".2", ".3", ".4", ".5"].flatMap((version) => [
+  `spend.entries${version}`,
+  `spend.sessions${version}`,
+]);
 
 /** Those that fill them now. */
-export const PROJECTIONS = { entries: "spend.entries.5", sessions: "spend.sessions.5" } as const;
+export const PROJECTIONS = { entries: "spend.entries.6", sessions: "spend.sessions.6" } as const;
 
 /**
  * After an upgrade, the projection that begins first empties the tables that both fill; also after an older program ran meanwhile.

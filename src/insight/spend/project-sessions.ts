@@ -9,7 +9,7 @@ import { DayChanges } from "./day-changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
 import { SessionCosts } from "./price-sessions.ts";
-import { type Origin, recordCost, recordUsage } from "./record-usage.ts";
+import { believedTime, type Origin, recordCost, recordUsage } from "./record-usage.ts";
 import { rows } from "./rows.ts";
 import { addSession, reportedOnce } from "./session-reports.ts";
 import type { UsageRecord } from "./usage-record.ts";
@@ -139,6 +139,7 @@ export function* nameCells(
  */
 export function* readSession(session: MeteredSession): Slices<UsageRecord[]> {
   const { id, teamId, deviceId, repoKey, externalId, calls, usage, costUsd } = session;
+  const { startedAt, endedAt, createdAt, updatedAt } = session;
   const originOf = (model: string | null, at: number | null, isOtlp = false): Origin => ({
     source: id,
     isOtlp,
@@ -149,7 +150,7 @@ export function* readSession(session: MeteredSession): Slices<UsageRecord[]> {
     // The session's own branch and model are looked up where cells are made: they may change later.
     branch: "",
     model: model ?? "",
-    at: at ?? session.startedAt ?? session.endedAt ?? session.createdAt,
+    at: believedTime([at, startedAt, endedAt], createdAt, updatedAt),
   });
   const records: UsageRecord[] = [];
   yield* each(calls, ({ model, at, isOtlp, usage: own, costUsd: cost }) => {

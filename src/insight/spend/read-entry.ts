@@ -3,7 +3,7 @@ import { type ReadPayload, readPayload } from "../../formats/payload.ts";
 import { readInstant } from "../../formats/values.ts";
 import type { UsageCandidate } from "../../record/telemetry/telemetry.ts";
 import { sessionKey } from "./dedupe-key.ts";
-import { type Origin, recordCost, recordMark, recordUsage } from "./record-usage.ts";
+import { believedTime, type Origin, recordCost, recordMark, recordUsage } from "./record-usage.ts";
 import { TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
 /** What an entry reports of usage and cost; nothing for most entries. */
@@ -34,6 +34,6 @@ function originOf(entry: UsageCandidate, { session, branch, model, at }: ReadPay
     session: session ?? "",
     branch: branch ?? "",
     model: model ?? "",
-    at: at ?? readInstant(clientTimestamp) ?? receivedAt,
+    at: believedTime([at, readInstant(clientTimestamp)], receivedAt),
   };
 }

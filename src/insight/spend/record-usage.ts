@@ -1,5 +1,5 @@
 import type { Usage } from "../../formats/usage.ts";
-import { dayNumber } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import { contextTier } from "./context-tier.ts";
 import { measuresKey, messageKey, requestKey } from "./dedupe-key.ts";
 import { type Dimensions, type Measures, NO_MEASURES, type Tokens, type UsageRecord } from "./usage-record.ts";
@@ -12,6 +12,15 @@ export interface Origin extends Omit<Dimensions, "day" | "context" | "otlp"> {
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
+
+/**
+ * When something was used: the first of some times that lies no more than a day after the last of it arrived. A later one is of a clock that is
+ * ahead, and would hide the cost until then.
+ * @param times null where none was said
+ * @returns `arrivedAt` where no time is believed
+ */
+export const believedTime = (times: readonly (number | null)[], arrivedAt: number, lastArrivedAt = arrivedAt): number =>
+  times.find((time) => time !== null && time <= lastArrivedAt + DAY_MS) ?? arrivedAt;
 
 const nano = (usd: number) => Math.round(usd * 1e9);
 

@@ -6,7 +6,7 @@ import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
 import { requireSoon, stillReading } from "../../platform/projections/projections.ts";
-import { searchBrain } from "./query.ts";
+import { questionAsked, searchBrain } from "./query.ts";
 import { Source } from "./source.ts";
 
 const BrainHits = v.looseObject({
@@ -71,9 +71,9 @@ export const search = endpoint(
     },
   },
   async ({ core, principal, query: { q, repoKey, limit } }) => {
-    // What came under another tier stays, and is not shown.
-    const isIncluded = tierHas(principal.tier, "brain");
-    const scope = { repoKey, limit: limit ? Number(limit) : undefined, keep: () => isIncluded };
+    // What came under another tier stays, and is not looked through.
+    if (!tierHas(principal.tier, "brain")) return { ok: true, query: questionAsked(q), total: 0, shown: 0, hits: [] };
+    const scope = { repoKey, limit: limit ? Number(limit) : undefined };
     const { query, total, hits } = await requireSoon(searchBrain(core, principal.teamId, q, scope));
     return { ok: true, query, total, shown: hits.length, hits: [...hits] };
   },

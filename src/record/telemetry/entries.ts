@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
+import { readSessionId } from "../../formats/payload.ts";
+import { asObject } from "../../formats/values.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
-import { isObject } from "../../kit/json.ts";
 import { jsonHolds } from "../../kit/json-holds.ts";
 import type { Page } from "../../kit/page.ts";
 import { type ScanQuery, scanPage } from "../../kit/scan-page.ts";
@@ -23,7 +24,7 @@ import {
 export interface EntryFilter extends Scope {
   /** The payload's `type`, exactly. */
   readonly type?: string | undefined;
-  /** The payload's `sessionId`, exactly. */
+  /** The session that the payload names, exactly. */
   readonly sessionId?: string | undefined;
   /** A text in the payload, in upper or lower case. */
   readonly text?: string | undefined;
@@ -42,7 +43,7 @@ export interface EntryRow {
   readonly clientTimestamp: string | null;
   /** The JSON text as sent, but for redactions. */
   readonly payload: string;
-  /** The payload's `type` and `sessionId`, where they are strings. */
+  /** The payload's `type`, where it is a string, and the session that it names. */
   readonly type: string | null;
   readonly sessionId: string | null;
   /** How the delivery that brought the entry was flagged. */
@@ -168,11 +169,8 @@ export function findEntry(core: Core, teamId: string, id: number): EntryDetail |
 }
 
 function membersOf(payload: string): { type: string | null; sessionId: string | null } {
-  const value: unknown = JSON.parse(payload);
-  const text = (member: unknown) => (typeof member === "string" ? member : null);
-  return isObject(value)
-    ? { type: text(value.type), sessionId: text(value.sessionId) }
-    : { type: null, sessionId: null };
+  const value = asObject(JSON.parse(payload));
+  return { type: typeof value.type === "string" ? value.type : null, sessionId: readSessionId(value) };
 }
 
 interface LabelledEntry extends WalkedEntry {

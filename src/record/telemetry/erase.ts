@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
-import { readId } from "../../formats/values.ts";
+import { readSessionId } from "../../formats/payload.ts";
+import { asObject } from "../../formats/values.ts";
 import { compressBlockNow, unpackBlock } from "../../kit/blocks.ts";
 import { type EraseStep, MAX_ERASED_ROWS, stretches } from "../../kit/erase-steps.ts";
-import { isObject } from "../../kit/json.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { browseRows } from "./browse-rows.ts";
@@ -197,9 +197,8 @@ async function countEntries(core: Core, portion: Omit<Portion, "erasureId">, isM
 function ofSession(isSession: (id: string) => boolean): IsMeant {
   const known = new Map<string, boolean>();
   return ({ payload }) => {
-    const value: unknown = JSON.parse(payload);
-    const id = isObject(value) ? readId(value.sessionId) : undefined;
-    return id !== undefined && known.getOrInsertComputed(id, isSession);
+    const id = readSessionId(asObject(JSON.parse(payload)));
+    return id !== null && known.getOrInsertComputed(id, isSession);
   };
 }
 

@@ -72,6 +72,12 @@ export const browseRows = statements((db) => {
       .prepare<[number], number>("SELECT octet_length(document) FROM trace_sessions WHERE id = ?")
       .pluck(),
     document: db.prepare<[number], string>("SELECT document FROM trace_sessions WHERE id = ?").pluck(),
+    // By primary key, each of some. The end stands before the document, which is passed over for the last change.
+    running: db
+      .prepare<[string, number], number>(
+        "SELECT id FROM trace_sessions WHERE id IN (SELECT value FROM json_each(?)) AND ended_at IS NULL AND updated_at > ?",
+      )
+      .pluck(),
     // By primary key, each of some. What is looked for, and how it begins, as `soughtWhole` makes them.
     holding: db.prepare<
       [Record<"a" | "aBegins", string> & Record<"b" | "bBegins", string | null> & { ids: string }],

@@ -10,6 +10,7 @@ export interface SessionSourceRow extends SessionFacts {
   readonly repoKey: string;
   readonly externalId: string;
   readonly createdAt: number;
+  readonly updatedAt: number;
   /** 2 where it was only exported, and told of as a whole on another device. */
   readonly exported: 0 | 1 | 2;
   readonly document: string;
@@ -61,7 +62,7 @@ export const followRows = statements((db) => ({
   // By primary key.
   session: db.prepare<[number], SessionSourceRow>(
     `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, outcome, agent, model, branch,
-       started_at AS startedAt, ended_at AS endedAt, ${USER_EMAIL} AS userEmail, created_at AS createdAt, exported, document FROM trace_sessions WHERE id = ?`,
+       started_at AS startedAt, ended_at AS endedAt, ${USER_EMAIL} AS userEmail, created_at AS createdAt, updated_at AS updatedAt, exported, document FROM trace_sessions WHERE id = ?`,
   ),
   // Within trace_spans_by_arrival.
   range: db.prepare<[sessionId: number, after: number, limit: number], RangeRow>(

@@ -22,6 +22,7 @@ export { itemsOfSession } from "./items.ts";
 export { placeOfSession, readMetered } from "./metered.ts";
 export { commitNotes } from "./notes.ts";
 export { sessionPieces } from "./pieces.ts";
+export { runningSessions } from "./running.ts";
 export {
   findSessionId,
   getSession,

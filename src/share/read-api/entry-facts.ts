@@ -13,8 +13,8 @@ export const EntryFacts = v.object({
   seq: Count,
   receivedAt: Instant,
   clientTimestamp: v.pipe(Text, v.description("As the client wrote it.")),
-  type: v.pipe(Text, v.description("The payload's own, as is `sessionId`.")),
-  sessionId: Text,
+  type: v.pipe(Text, v.description("The payload's own.")),
+  sessionId: v.pipe(Text, v.description("The payload's own, as `sessionId` or `session_id`.")),
   flagged: v.pipe(v.nullable(v.picklist(["gap", "rollback"])), v.description("How its delivery was flagged.")),
   conflict: v.pipe(v.boolean(), v.description("Whether other content came under the same seq.")),
   missingBefore: v.pipe(

@@ -55,7 +55,7 @@ export const sessionOne = reading(
     if (!session) fail(notFound, "There is no such session.");
     const { title, agentVersion, parentId, spanCount, labelCount } = session;
     return {
-      ...factsOf(session),
+      ...factsOf(core, session),
       ...{ title, agentVersion, parentId, spanCount, labelCount },
       labels: session.labels.map(({ document }) => new Verbatim(document)),
       errors: linksOfSession(core, teamId, session.id).slice(0, MAX_LINKS).map(linkOf),

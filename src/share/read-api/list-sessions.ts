@@ -81,7 +81,7 @@ export const sessionList = reading(
     });
     const items = rows.map((row) => {
       const { spans, labels, prompts, files, commits, firstPrompt } = row;
-      return { ...factsOf(row), spans, labels, prompts, files, commits, firstPrompt };
+      return { ...factsOf(core, row), spans, labels, prompts, files, commits, firstPrompt };
     });
     return { items, next: next(older) };
   },

@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import type { Core } from "../../core.ts";
 import { instantOrNull } from "../../kit/clock.ts";
 import { Instant, repoKeyOf } from "../../platform/http/fields.ts";
-import type { Session } from "../../record/traces/traces.ts";
+import { runningSessions, type Session } from "../../record/traces/traces.ts";
 import { Id, RepoKey, Text, When } from "./fields.ts";
 
 /** What lists and single replies tell of a session alike. */
@@ -18,6 +19,10 @@ export const SessionFacts = v.object({
   ),
   repoKey: RepoKey,
   outcome: v.string(),
+  running: v.pipe(
+    v.boolean(),
+    v.description("As far as one can tell: no end is known, and it changed less than 15 minutes ago."),
+  ),
   agent: Text,
   model: Text,
   branch: Text,
@@ -44,12 +49,22 @@ type Facts = Pick<
   | ("startedAt" | "endedAt" | "createdAt" | "updatedAt")
 >;
 
-export function factsOf(row: Facts) {
+export function factsOf(core: Core, row: Facts) {
   const { id, externalId, deviceId, deviceLabel, userEmail, repoKey, outcome, agent, model, branch } = row;
   return {
     id,
     sessionId: externalId,
-    ...{ deviceId, deviceLabel, userEmail, repoKey: repoKeyOf(repoKey), outcome, agent, model, branch },
+    ...{
+      deviceId,
+      deviceLabel,
+      userEmail,
+      repoKey: repoKeyOf(repoKey),
+      outcome,
+      running: runningSessions.runs(core, row),
+      agent,
+      model,
+      branch,
+    },
     startedAt: instantOrNull(row.startedAt),
     endedAt: instantOrNull(row.endedAt),
     createdAt: instantOrNull(row.createdAt),
@@ -65,6 +80,7 @@ export const EXAMPLE_SESSION = {
   userEmail: null,
   repoKey: "github.com/acme/shop",
   outcome: "success",
+  running: false,
   agent: "claude-code",
   model: "claude-sonnet-4-5",
   branch: "main",

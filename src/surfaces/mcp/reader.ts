@@ -38,16 +38,19 @@ export interface Visit {
   readonly ip: () => string;
 }
 
-/** What a reader may search. */
-export function reachOf({ core, reader }: Visit): Required<Reach> {
-  if (reader.kind === "person")
-    return { teams: () => readableTeams(core, reader.token), keep: scopeFilter(reader.token.scope) };
-  const { teamId, teamName, tier } = reader.device;
-  const isIncluded = tierHas(tier, "brain");
-  return {
-    teams: () => (isOwnOnly(core, reader.device) ? [] : [{ id: teamId, name: teamName }]),
-    keep: () => isIncluded,
-  };
+/** What a reader may search. A device's team may have a tier without the brain. */
+export function reachOf(visit: Visit): Required<Reach> {
+  const { reader } = visit;
+  const teams = () => teamsOpen(visit);
+  if (reader.kind === "person") return { teams, keep: scopeFilter(reader.token.scope) };
+  return { teams: tierHas(reader.device.tier, "brain") ? teams : () => [], keep: () => true };
+}
+
+/** The teams that a reader may ask about. */
+function teamsOpen({ core, reader }: Visit): { id: string; name: string }[] {
+  if (reader.kind === "person") return readableTeams(core, reader.token);
+  const { teamId, teamName } = reader.device;
+  return isOwnOnly(core, reader.device) ? [] : [{ id: teamId, name: teamName }];
 }
 
 /** Teams in one answer, at most: each gets a part of its room. */
@@ -59,7 +62,7 @@ const MAX_TEAMS = 8;
  * @throws Problem when there are none, or too many for one answer
  */
 export function teamsOf(visit: Visit, named?: string): { id: string; name: string }[] {
-  const all = reachOf(visit).teams();
+  const all = teamsOpen(visit);
   const meant = all.filter(({ id, name }) => named === undefined || id === named || name === named);
   if (meant.length === 0)
     fail(

@@ -7,6 +7,7 @@ import { REPO, shortText, tool } from "./tool.ts";
 
 const DEFAULT_HITS = 5;
 const MAX_HITS = 20;
+const NO_BRAIN = "Nothing was found: this token opens no brain. Its team's tier or its person's role includes none.";
 
 export const brainSearch = tool({
   name: "brain_search",
@@ -30,9 +31,10 @@ export const brainSearch = tool({
     const repoKey = repo === undefined ? undefined : repoWithin(visit, repo);
     const reach = reachOf(visit);
     const { total, hits } = await askWithin(visit.core, reach, query, { repoKey, limit });
-    const severalTeams = reach.teams().length > 1;
-    const head = total === 0 ? "Nothing was found." : `${counted(total, "section")} found. ${NOTICE}`;
-    const parts = hits.map((hit) => sectionOf(hit, severalTeams));
+    const { length: teams } = reach.teams();
+    const nothing = teams > 0 ? "Nothing was found." : NO_BRAIN;
+    const head = total === 0 ? nothing : `${counted(total, "section")} found. ${NOTICE}`;
+    const parts = hits.map((hit) => sectionOf(hit, teams > 1));
     const { text, shown } = fitted(head, parts, { count: hits.length });
     return { texts: [text], question: query, total, shown };
   },

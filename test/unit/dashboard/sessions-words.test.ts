@@ -4,9 +4,9 @@ import { outcomeBadge } from "../../../src/surfaces/web/dashboard/sessions/label
 import { short } from "../../../src/surfaces/web/dashboard/shared/text.ts";
 
 it("judges an outcome by its word, never by what an object inherits", () => {
-  expect(String(outcomeBadge("Completed"))).toContain("badge good");
-  expect(String(outcomeBadge("constructor"))).toContain("badge neutral");
-  expect(String(outcomeBadge(""))).toContain("not said");
+  expect(String(outcomeBadge("Completed", true))).toContain("badge good");
+  expect(String(outcomeBadge("constructor", true))).toContain("badge neutral");
+  expect(String(outcomeBadge("", false))).toContain("not said");
 });
 
 it("cuts texts without leaving half a character", () => {

@@ -20,6 +20,7 @@ import { signIn } from "../../../src/identity/sign-in/sign-in.ts";
 import { addIssuer, linkVouched } from "../../../src/identity/sso/sso.ts";
 import { recordDeviceRead } from "../../../src/insight/ask/ask.ts";
 import { setBudget } from "../../../src/insight/budgets/budgets.ts";
+import { catchUpSpend } from "../../../src/insight/spend/spend.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
 import { currentVersion, setPolicy } from "../../../src/record/policy/policy.ts";
@@ -283,22 +284,27 @@ it("erases no session whose name several devices use, unless its device or the n
   expect(t.rows("SELECT device_id FROM trace_sessions WHERE device_id = ?", mine.deviceId)).toHaveLength(1);
 });
 
-it("erases a session that entries alone tell of, of the device that is named", async () => {
-  const { t, team } = await twoDevices();
-  const [mine, other] = [await t.device(team), await t.device(team)];
-  const payload = { type: "usage", sessionId: "larkspur", usage: { input_tokens: 1 } };
-  for (const { token } of [mine, other])
-    expect((await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq: 1, payload }] } })).status).toBe(
-      200,
-    );
-  await expect(erase(t, { session: "larkspur" })).rejects.toThrow("erase it with --device");
-  expect(await erase(t, { session: "larkspur", device: mine.deviceId })).toMatchObject({ entries: 1 });
-  expect((await listEntries(t.instance.core, team.id, { sessionId: "larkspur" })).rows).toHaveLength(1);
-  await erase(t, { session: "larkspur", device: other.deviceId });
-  expect(filesWith(t.directory, "larkspur")).toEqual([]);
-  expect(t.rows("SELECT id FROM devices WHERE revoked_at IS NOT NULL")).toEqual([]);
-  expect(report(t).faults).toEqual([]);
-});
+it.each(["sessionId", "session_id"])(
+  "erases a session that entries alone tell of as %s, of the device that is named",
+  async (name) => {
+    const { t, team } = await twoDevices();
+    const [mine, other] = [await t.device(team), await t.device(team)];
+    const payload = { type: "usage", [name]: "larkspur", usage: { input_tokens: 1 } };
+    for (const { token } of [mine, other])
+      expect((await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq: 1, payload }] } })).status).toBe(
+        200,
+      );
+    await catchUpSpend(t.instance.core);
+    await expect(erase(t, { session: "larkspur" })).rejects.toThrow("erase it with --device");
+    expect(await erase(t, { session: "larkspur", device: mine.deviceId })).toMatchObject({ entries: 1 });
+    expect((await listEntries(t.instance.core, team.id, { sessionId: "larkspur" })).rows).toHaveLength(1);
+    await erase(t, { session: "larkspur", device: other.deviceId });
+    expect(filesWith(t.directory, "larkspur")).toEqual([]);
+    expect(t.rows("SELECT session FROM spend_cells WHERE session = 'larkspur' OR session = ''")).toEqual([]);
+    expect(t.rows("SELECT id FROM devices WHERE revoked_at IS NOT NULL")).toEqual([]);
+    expect(report(t).faults).toEqual([]);
+  },
+);
 
 it("erases a session that came in several parts, and still compares what came with its last part", async () => {
   const { t, token } = await startWithDevice();

@@ -384,26 +384,29 @@ it.each([
     await catchUpSpend(t.instance.core);
     expect(rolledUp(t)).toEqual(await recount(t));
     t.instance.core.store.db.exec(
-      "UPDATE spend_usages SET times = 3; INSERT INTO projections VALUES ('spend.entries.4', 1, 0), ('spend.sessions.4', 1, 0)",
+      "UPDATE spend_usages SET times = 3; INSERT INTO projections VALUES ('spend.entries.5', 1, 0), ('spend.sessions.5', 1, 0)",
     );
   }
 });
 
-it.each([".4", ".3", ".2", ""])("usage that was counted by older rules is recounted once ('%s')", async (version) => {
-  const { t, token, team } = await startWithDevice();
-  const entries = [{ seq: 1, clientTimestamp: AT, payload: { sessionId: "s", usage } }];
-  expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
-  const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans: [] }];
-  expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
-  const counted = async () => {
-    await t.instance.settle();
-    const { rows } = await findSessions(t.instance.core, team.id);
-    return { cells: rolledUp(t), tokens: rows.map(({ tokens }) => tokens) };
-  };
-  const before = await counted();
-  expect(before.tokens).toEqual([expect.any(Number)]);
-  t.instance.core.store.db.exec(
-    `UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.5', '${version}') WHERE name LIKE 'spend.%'`,
-  );
-  expect(await counted()).toEqual(before);
-});
+it.each([".5", ".4", ".3", ".2", ""])(
+  "usage that was counted by older rules is recounted once ('%s')",
+  async (version) => {
+    const { t, token, team } = await startWithDevice();
+    const entries = [{ seq: 1, clientTimestamp: AT, payload: { sessionId: "s", usage } }];
+    expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+    const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans: [] }];
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+    const counted = async () => {
+      await t.instance.settle();
+      const { rows } = await findSessions(t.instance.core, team.id);
+      return { cells: rolledUp(t), tokens: rows.map(({ tokens }) => tokens) };
+    };
+    const before = await counted();
+    expect(before.tokens).toEqual([expect.any(Number)]);
+    t.instance.core.store.db.exec(
+      `UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.6', '${version}') WHERE name LIKE 'spend.%'`,
+    );
+    expect(await counted()).toEqual(before);
+  },
+);

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { catchUpSpend, type Grouping, spendReport } from "../../../src/insight/spend/spend.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { startWithDevice } from "../../support/instance.ts";
+import { recount, rolledUp } from "./recount.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 const OPUS = "claude-opus-4-6";
@@ -82,6 +84,43 @@ it("counts usage without an id as often as telemetry or the session reports it, 
   expect((await report()).total).toMatchObject({ usages: 5, inputTokens: 80, outputTokens: 8 });
   await entries([{ ...told, sessionId: "another" }]);
   expect((await report()).total.usages).toBe(6);
+});
+
+it("knows the session of an entry by either of its names, and counts what both tell once", async () => {
+  const { entries, session, report } = await start();
+  await session({ id: "s", spans: [{ id: "1", usage: usage(10, 1) }] });
+  await entries([{ session_id: "s", model: OPUS, usage: usage(10, 1) }]);
+  expect((await report("session")).groups).toMatchObject([{ key: "s", usages: 1, inputTokens: 10 }]);
+});
+
+it("believes no time that lies more than a day after the arrival: usage of a wrong clock counts when it came", async () => {
+  const { t, device, entries, session, report } = await start();
+  const [now, ahead] = [t.clock.now(), "2027-11-20T10:00:00Z"];
+  await entries([
+    { model: OPUS, at: ahead, usage: usage(1, 0) },
+    { model: OPUS, at: new Date(now + DAY_MS + 1).toISOString(), usage: usage(2, 0) },
+    { model: OPUS, at: new Date(now + DAY_MS).toISOString(), usage: usage(3, 0) },
+    { model: OPUS, at: "2025-11-20T10:00:00Z", usage: usage(4, 0) },
+  ]);
+  // A batch without a time of its own that can be believed either.
+  const late = {
+    repoKey: "late",
+    entries: [{ seq: 1, clientTimestamp: ahead, payload: { model: OPUS, usage: usage(5, 0) } }],
+  };
+  await t.post("/api/telemetry/ingest", { token: device.token, json: late });
+  const span = (id: string, at: string, input: number) => ({ id, startedAt: at, usage: usage(input, 0) });
+  await session({ id: "a", model: OPUS, startedAt: ahead, endedAt: ahead, spans: [span("1", ahead, 6)] });
+  await session({ id: "b", model: OPUS, startedAt: "2026-11-19T10:00:00Z", spans: [span("1", ahead, 7)] });
+  await report();
+  const days = spendReport(t.instance.core, device.team.id, { from: 0, to: Date.parse("2030-01-01"), by: "day" });
+  expect(days.groups.map(({ key, inputTokens }) => [key, inputTokens])).toEqual([
+    ["2025-11-20", 4],
+    ["2026-11-19", 7],
+    ["2026-11-20", 3],
+    ["2026-11-21", 11],
+    ["2026-11-22", 3],
+  ]);
+  expect(rolledUp(t)).toEqual(await recount(t));
 });
 
 /** Cache writes for an hour as Anthropic reports them, and as OpenTelemetry, which has no word for that, reports them. */

@@ -116,6 +116,30 @@ describe("listEntries", () => {
     expect(await rows({ text: "nowhere" })).toEqual([]);
   });
 
+  it("knows the session of a payload by either of its names, as hooks of agents spell it too", async () => {
+    const { t, device } = await startWithDevice();
+    const payloads = [
+      { session_id: "s-1" },
+      { sessionId: "", session_id: "s-1" },
+      { sessionId: "s-1", session_id: "s-2" },
+      { session_id: "s".repeat(257) },
+      { sessionId: 7 },
+    ];
+    const entries = payloads.map((payload, i) => ({ seq: i + 1, payload }));
+    const json = { repoKey: "shop", entries };
+    expect((await t.post("/api/telemetry/ingest", { token: device.token, json })).status).toBe(200);
+    const of = async (filter: EntryFilter) =>
+      (await everything(t, device.team.id, { limit: 5, ...filter })).rows.map(({ seq, sessionId }) => [seq, sessionId]);
+    expect((await of({})).sort()).toEqual([
+      [1, "s-1"],
+      [2, "s-1"],
+      [3, "s-1"],
+      [4, null],
+      [5, "7"],
+    ]);
+    expect((await of({ sessionId: "s-1" })).map(([seq]) => seq).sort()).toEqual([1, 2, 3]);
+  });
+
   it("reads one stream by its numbers, a late entry in its place, and tells what is missing before each", async () => {
     const { t, device } = await startWithDevice();
     await send(t, device, "shop", [5, 6, 9, 12]);

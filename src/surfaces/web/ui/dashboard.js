@@ -222,6 +222,15 @@
     location.reload();
   }
 
+  // What has no room on its line says itself whole when it is pointed at.
+  function sayWhole({ target }) {
+    if (target.closest("[title], select, input")) return;
+    for (let one = target; one; one = one.parentElement)
+      if (one.scrollWidth > one.clientWidth && getComputedStyle(one).textOverflow === "ellipsis")
+        one.title = one.textContent.trim();
+  }
+
+  document.addEventListener("pointerover", sayWhole);
   bringTyped();
   addEventListener("pagehide", keepTyped);
   addEventListener("pageshow", drawAnew);

@@ -4,7 +4,7 @@ import { time } from "./units.ts";
 /** What pages are made of. */
 
 /** What something means at a glance. Never shown by colour alone: each kind has a mark of its own beside its words. */
-export type Kind = "good" | "warn" | "bad" | "neutral" | "info";
+export type Kind = "good" | "warn" | "bad" | "neutral" | "info" | "running";
 
 /** A small status label, e.g. `badge("bad", "Revoked")`. The mark before the text is drawn by the style sheet. */
 export function badge(kind: Kind, text: Content): Html {

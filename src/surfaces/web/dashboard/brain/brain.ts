@@ -1,4 +1,5 @@
 import { KINDS, type Kind } from "../../../../formats/brain-kinds.ts";
+import { getTeam, tierHas } from "../../../../identity/teams/teams.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
@@ -89,6 +90,11 @@ function kindCounts(kinds: Repository["kinds"]): Content {
 }
 
 function noBrain(call: Member): Html {
+  if (!tierHas(getTeam(call.core, call.session.team.id).tier, "brain"))
+    return empty({
+      title: "No brain",
+      intro: "The team’s tier does not include one.",
+    });
   return empty({
     title: "No brain yet",
     intro:

@@ -1,5 +1,5 @@
 import { type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
-import { type Html, html } from "../../../../kit/html.ts";
+import type { Html } from "../../../../kit/html.ts";
 import type { SessionRow } from "../../../../record/traces/traces.ts";
 import { badge, type Kind, mark } from "../../ui/parts.ts";
 import { short } from "../shared/text.ts";
@@ -13,15 +13,17 @@ const LOOKS: Readonly<Record<OutcomeKind, Kind>> = {
 
 const MAX_CHARS = 40;
 
-const outcomeText = (outcome: string) => (outcome === "" ? "not said" : short(outcome, MAX_CHARS));
-
-/** A session's outcome at a glance; words that are not known stand as they are. */
-export function outcomeBadge(outcome: string): Html {
-  return badge(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
+/** How a session went, or that it runs where that is not known yet; words that are not known stand as they are. */
+function look(outcome: string, running: boolean): [Kind, string] {
+  if (outcome === "") return running ? ["running", "running"] : ["neutral", "not said"];
+  return [LOOKS[outcomeKind(outcome)], short(outcome, MAX_CHARS)];
 }
 
+/** A session's outcome at a glance. */
+export const outcomeBadge = (outcome: string, running: boolean): Html => badge(...look(outcome, running));
+
 /** The same as a mark, for rows of one line. */
-export const outcomeMark = (outcome: string): Html => mark(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
+export const outcomeMark = (outcome: string, running: boolean): Html => mark(...look(outcome, running));
 
 /** The share that succeeded of the sessions whose outcome is known, 0 to 1; null where none is. */
 export function shareOf({ succeeded, failed, stopped }: Readonly<Record<"succeeded" | "failed" | "stopped", number>>) {
@@ -37,6 +39,3 @@ const MAX_TITLE = 110;
 /** What a session is called: what it was asked first, or else the id that its agent gave it. */
 export const titleOfSession = ({ firstPrompt, externalId }: Pick<SessionRow, "firstPrompt" | "externalId">): string =>
   short(firstPrompt ?? externalId, MAX_TITLE);
-
-/** Of a session that has not ended. */
-export const runningBadge = (): Html => html`<span class="badge info running">running</span>`;

@@ -4,7 +4,7 @@ import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import { viewsOfSession } from "../../../../insight/session-views/session-views.ts";
 import { DAY_MS, isoDate } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { findSessionId, type Session, sessionTwins } from "../../../../record/traces/traces.ts";
+import { findSessionId, runningSessions, type Session, sessionTwins } from "../../../../record/traces/traces.ts";
 import { anchor, badge, type Fact, facts, helpMark } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import { isAdmin } from "../shared/call.ts";
@@ -14,11 +14,11 @@ import { seesDevice } from "../shared/sight.ts";
 import { shaText, short } from "../shared/text.ts";
 import { dollars } from "../spend/labels.ts";
 import type { Places } from "./conversation.ts";
-import { outcomeBadge, runningBadge } from "./labels.ts";
+import { outcomeBadge } from "./labels.ts";
 import { downloads } from "./record.ts";
 import { filesOf } from "./touched.ts";
 import type { Usage } from "./turns.ts";
-import { addressOf, isRunning, type Visit } from "./visit.ts";
+import { addressOf, type Visit } from "./visit.ts";
 
 /** What is known of a session as a whole, beside its transcript. What nobody said is left out. */
 
@@ -51,12 +51,12 @@ function figures(visit: Visit, used: Usage, { failures }: Places): Fact[] {
   const { call, session } = visit;
   const { startedAt, endedAt, spanCount, outcome } = session;
   const now = call.core.clock.now();
-  const running = isRunning(session, now);
+  const running = runningSessions.runs(call.core, session);
   const until = endedAt ?? (running ? now : null);
   const lasted = isInstant(startedAt) && isInstant(until) && until >= startedAt;
   const steps = plural(spanCount, "step");
   return [
-    { label: "Outcome", value: running && outcome === "" ? runningBadge() : outcomeBadge(outcome) },
+    { label: "Outcome", value: outcomeBadge(outcome, running) },
     { label: "Duration", value: lasted && `${duration(until - startedAt)}${running ? " so far" : ""}` },
     { label: "Cost", value: costText(session, used) },
     { label: "Tokens", value: tokenText(session, used) },

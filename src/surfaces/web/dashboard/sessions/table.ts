@@ -2,6 +2,7 @@ import type { Device } from "../../../../identity/devices/devices.ts";
 import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import type { SessionItem, SortBy } from "../../../../insight/sessions/sessions.ts";
 import { attributes, type Content, html } from "../../../../kit/html.ts";
+import { runningSessions } from "../../../../record/traces/traces.ts";
 import type { Sort, Table } from "../../ui/list.ts";
 import { empty, none } from "../../ui/parts.ts";
 import { ago, briefDuration, compact, number, plural } from "../../ui/units.ts";
@@ -40,13 +41,22 @@ export function sessionTable(
     call.session.team.id,
     devices.filter(({ id }) => ids.has(id)),
   );
+  const running = runningSessions.among(
+    call.core,
+    rows.map(({ id }) => id),
+  );
   const named = repoNames(rows.map(({ repoKey }) => repoKey));
   const hasPeople = devices.some(({ person }) => person) || rows.some(({ userEmail }) => userEmail !== "");
   return {
     caption: "Sessions",
     dense: true,
     columns: [
-      { label: "Session", heading: true, grow: true, cell: (session) => title(call, session, params) },
+      {
+        label: "Session",
+        heading: true,
+        grow: true,
+        cell: (session) => title(call, session, running.has(session.id), params),
+      },
       {
         label: withoutRepo ? "Branch" : "Repository",
         cell: ({ repoKey, branch }) =>
@@ -98,9 +108,9 @@ function beside(text: string): Content {
   return text && html`<span class="muted beside"><span class="between"> · </span>${text}</span>`;
 }
 
-function title(call: Member, session: SessionItem, params: Query): Content {
+function title(call: Member, session: SessionItem, running: boolean, params: Query): Content {
   const text = session.title ?? session.externalId;
-  return html`<span class="lead">${outcomeMark(session.outcome)}<a${attributes({ href: link(call, `/sessions/${session.id}`, setOf(params)), title: text, dir: "auto" })}>${short(text, MAX_TITLE)}</a></span>`;
+  return html`<span class="lead">${outcomeMark(session.outcome, running)}<a${attributes({ href: link(call, `/sessions/${session.id}`, setOf(params)), title: text, dir: "auto" })}>${short(text, MAX_TITLE)}</a></span>`;
 }
 
 /** Numbers of failed steps and of errors that the session caused; the latter weigh more. */

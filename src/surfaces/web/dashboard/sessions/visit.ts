@@ -1,10 +1,15 @@
 import { promptTitle } from "../../../../formats/session.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { noteView } from "../../../../insight/session-views/session-views.ts";
-import { MINUTE_MS } from "../../../../kit/clock.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
-import { getSession, type Session, sessionBeside, sessionState } from "../../../../record/traces/traces.ts";
+import {
+  getSession,
+  runningSessions,
+  type Session,
+  sessionBeside,
+  sessionState,
+} from "../../../../record/traces/traces.ts";
 import { pageHead, tabs } from "../../ui/parts.ts";
 import { isInstant, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
@@ -13,7 +18,7 @@ import { link, type Query, repoName } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
-import { outcomeBadge, runningBadge } from "./labels.ts";
+import { outcomeBadge } from "./labels.ts";
 import { filterOf, keptFilters, sessionParams } from "./params.ts";
 import { filesOf } from "./touched.ts";
 
@@ -48,13 +53,6 @@ async function noteVisit({ core, session: { userId, team }, headOnly }: Member, 
 export const addressOf = ({ call, session, kept }: Visit, tab: Tab, query: Query = {}): string =>
   link(call, `/sessions/${session.id}${tab}`, { ...kept, ...query });
 
-/** For how long a session without an end is taken for running once nothing more came of it. */
-const RUNNING_MS = 15 * MINUTE_MS;
-
-/** Whether the agent is still at it, as far as one can tell. */
-export const isRunning = ({ endedAt, updatedAt }: Pick<Session, "endedAt" | "updatedAt">, now: number): boolean =>
-  endedAt === null && now - updatedAt < RUNNING_MS;
-
 const titleOf = ({ prompts, title, externalId }: Session): string =>
   promptTitle(prompts[0]) ?? promptTitle({ text: title }) ?? `Session ${externalId}`;
 
@@ -62,7 +60,7 @@ const titleOf = ({ prompts, title, externalId }: Session): string =>
 export async function sessionPage(visit: Visit, tab: Tab, body: Content): Promise<Html> {
   const { call, session } = visit;
   const now = call.core.clock.now();
-  const running = isRunning(session, now);
+  const running = runningSessions.runs(call.core, session);
   const { agent, model, repoKey, branch, startedAt, externalId } = session;
   const title = titleOf(session);
   const said = [agent || "Unnamed agent", model, repoName(repoKey), branch]
@@ -73,7 +71,7 @@ export async function sessionPage(visit: Visit, tab: Tab, body: Content): Promis
   const files = filesOf(session).size;
   const main = html`${pageHead({
     title: html`<bdi>${title}</bdi>`,
-    intro: html`${running && session.outcome === "" ? runningBadge() : outcomeBadge(session.outcome)} ${said}${isInstant(startedAt) && html` · ${time(startedAt, now)}`}`,
+    intro: html`${outcomeBadge(session.outcome, running)} ${said}${isInstant(startedAt) && html` · ${time(startedAt, now)}`}`,
     crumbs: [{ label: "Sessions", href: link(call, "/sessions", visit.kept) }, { label: short(externalId, 60) }],
     actions: await neighbours(visit, tab),
   })}

@@ -15,7 +15,7 @@ const LIST_CHARS = 8 * 1024;
 function preview(payload: string): string {
   let text = "";
   for (const { key, start, end } of members(payload)) {
-    if (key === "type" || key === "sessionId") continue;
+    if (["type", "sessionId", "session_id"].includes(key)) continue;
     const value =
       payload[start] === '"' ? (JSON.parse(payload.slice(start, end)) as string) : payload.slice(start, end);
     text += `${text && " · "}${key}: ${value.slice(0, PREVIEW_CHARS).replace(/\s+/g, " ")}`;
