@@ -53,18 +53,7 @@ export function recentFlags(core: Core, teamId: string, limit: number, ofTelemet
   const most = Math.min(Math.max(Math.floor(limit), 1), 200);
   const only = ofTelemetry === undefined ? null : Number(ofTelemetry);
   const flagged = rows(core.store).flagged.all({ teamId, ofTelemetry: only, most });
-  return withDeviceLabels(core, flagged).map(
-    ({ id, deviceId, deviceLabel, repoKey, kind, flagged, items, receivedAt }) => ({
-      deliveryId: id,
-      deviceId,
-      deviceLabel,
-      repoKey,
-      kind,
-      flagged,
-      items,
-      at: receivedAt,
-    }),
-  );
+  return withDeviceLabels(core, flagged).map(({ receivedAt: at, ...flag }) => ({ ...flag, at }));
 }
 
 /** A delivery that was flagged, and whose it was. */

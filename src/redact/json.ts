@@ -14,7 +14,6 @@ import { isSecretValue } from "./values.ts";
 const QUOTE = 34;
 const COLON = 58;
 const COMMA = 44;
-const OPEN_BRACE = 123;
 
 function decode(literal: string): string {
   const value = literal.includes("\\") ? parseJson(literal) : undefined;
@@ -63,7 +62,7 @@ class Surroundings {
   tookKey(key: string, next: number): void {
     if (key !== "value" && key !== "stringValue") this.#named = undefined;
     this.#isListed = false;
-    this.#key = next === QUOTE || (key === "value" && next === OPEN_BRACE) ? key : undefined;
+    this.#key = next === QUOTE ? key : undefined;
   }
 
   /** @param isFollowed whether a comma and then another string follow */

@@ -231,6 +231,7 @@ describe("while the capture mode is metadata", () => {
       outcome: "ok",
       agent: "codex",
       startedAt: "2026-11-21T08:00:00Z",
+      attributes: { "gen_ai.usage.input_tokens": 3, said: "Allowed then" },
       prompts: [{ at: "2026-11-21T08:00:00Z", text: "Allowed then" }],
       spans: [span],
     };
@@ -263,6 +264,7 @@ describe("while the capture mode is metadata", () => {
         outcome: "ok",
         agent: "codex",
         startedAt: "2026-11-21T08:00:00Z",
+        attributes: session.attributes,
         prompts: [{ at: "2026-11-21T08:00:00Z", text: "Allowed then" }, { at: "2026-11-21T08:01:00Z" }],
       },
     ]);

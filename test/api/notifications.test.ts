@@ -615,13 +615,13 @@ describe("sign-ins", () => {
   it("that are refused again and again are reported once", async () => {
     const { receiver, t } = await startWithReceiver();
     await addChannel(t, receiver, null, ["sign_in.refused"]);
-    for (let i = 0; i < 8; i++)
-      await signIn(t.instance.core, "nobody@example.com", `wrong ${i}`, { ip: "192.0.2.7", userAgent: null }).catch(
-        () => {},
-      );
+    for (let i = 1; i <= 8; i++) {
+      const tried = signIn(t.instance.core, "nobody@example.com", `wrong ${i}`, { ip: "192.0.2.7", userAgent: null });
+      await tried.catch(() => {});
+      expect(t.count("notices")).toBe(i < 5 ? 0 : 1);
+    }
     const [one] = (await arrived(receiver, 1)) as [Received];
     expect(one.json).toMatchObject({ type: "sign_in.refused", data: { account: null, tries: 5, minutes: 15 } });
     expect(one.body).not.toContain("nobody@");
-    expect(t.count("notices")).toBe(1);
   });
 });

@@ -233,6 +233,9 @@ describe("otlpLogs", () => {
       cacheReadTokens: 6000,
     });
     expect((await spend(t, device, "repo")).groups.map(({ key }: { key: string }) => key)).toEqual(["acme/shop"]);
+    // Known by its request, it stands although the client tells of the session.
+    await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_3")) });
+    expect(await spend(t, device)).toMatchObject({ usages: 3, inputTokens: 300 });
   });
 
   const codexCall = (session: string, input: number) =>

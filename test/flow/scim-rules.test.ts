@@ -308,6 +308,10 @@ describe("signing in", () => {
     expect([teamsOf(t, "ada@acme.example"), teamsOf(t, "bob@acme.example")]).toEqual([["Engines:admin"], []]);
     await directory.send("PATCH", `Users/${bob}`, patch({ op: "Replace", path: "active", value: "False" }));
     await expect(enter(t, vouched("s-bob", null))).rejects.toThrow("closed");
+    // An id that the directory gave to two people names neither.
+    for (const name of ["fay", "gil"])
+      await directory.send("POST", "Users", { userName: `${name}@acme.example`, externalId: "00u-two" });
+    await expect(enter(t, vouched("00u-two", "someone@else.example"))).rejects.toThrow("may not let in");
   });
 
   it("is the same account when somebody signed in before they were provisioned", async () => {
@@ -431,6 +435,10 @@ describe("signing in", () => {
     const { t, directory } = await withTeams();
     const [ada] = await add(directory, "ada");
     await directory.send("POST", "Groups", { displayName: "leads", members: [{ value: ada }] });
+    for (const unread of ["leads", "=Guests:owner", "leads=Guests:boss", "le\tads=Guests:owner"])
+      await expect(changeIssuer(t.instance.core, "acme", { groups: [unread] }, COMMAND_LINE)).rejects.toThrow(
+        "is not GROUP",
+      );
     await changeIssuer(t.instance.core, "acme", { groups: ["leads=Guests:owner"] }, COMMAND_LINE);
     expect(t.rows("SELECT pending FROM scim_users")).toEqual([{ pending: 1 }]);
     // The next request applies it, and else a job.

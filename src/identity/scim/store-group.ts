@@ -187,7 +187,7 @@ async function memberSteps({ core, issuer }: Scope, groupId: string, desired: Re
     await yieldNow();
   }
   const steps: MemberStep[] = [];
-  for (let at = 0; at < removed.length + added.length || at === 0; at += STEP_MEMBERS) {
+  for (let at = 0; at < removed.length + added.length; at += STEP_MEMBERS) {
     const leaving = removed.slice(at, at + STEP_MEMBERS);
     const from = Math.max(0, at - removed.length);
     steps.push({ removed: leaving, added: added.slice(from, Math.max(0, at + STEP_MEMBERS - removed.length)) });

@@ -11,11 +11,8 @@ const challenges = slot((): Map<string, { readonly challenge: string; readonly u
 
 /** Makes a challenge for a person's authenticator; the former one is void. @param purpose of the answer */
 export function newChallenge(core: Core, userId: string, purpose: "create" | "get"): string {
-  const open = challenges(core);
-  const now = core.clock.monotonic();
-  for (const [key, { until }] of open) if (until <= now) open.delete(key);
   const challenge = core.random(CHALLENGE_BYTES).toString("base64url");
-  open.set(`${purpose} ${userId}`, { challenge, until: now + PENDING_MS });
+  challenges(core).set(`${purpose} ${userId}`, { challenge, until: core.clock.monotonic() + PENDING_MS });
   return challenge;
 }
 

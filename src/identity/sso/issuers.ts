@@ -249,7 +249,7 @@ function readGroups(core: Core, typed: readonly string[]): GroupRow[] {
   for (const line of typed.map((one) => one.trim()).filter(Boolean)) {
     const [, groupName = "", teamText = "", roleText = ""] = /^(.{1,256})=([^=]+):([a-z_-]+)$/.exec(line) ?? [];
     const role = roleNamed(roleText);
-    if (groupName.trim() === "" || role === undefined || hasControls(line))
+    if (role === undefined || hasControls(line))
       fail(invalid, `"${line.slice(0, 80)}" is not GROUP=TEAM:ROLE, where the role is ${ROLES.join(", ")}.`);
     const { id: teamId } = getTeam(core, teamText.trim());
     groups.set(`${groupName.trim()}\n${teamId}`, { groupName: groupName.trim(), teamId, role });

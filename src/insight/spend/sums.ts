@@ -144,7 +144,6 @@ export const byCost = (a: Summed, b: Summed): number =>
 
 /** The dearest, then those of most tokens, then by name; those without a price behind those with one. */
 export function dearest(sums: readonly Summed[], most: number): Summed[] {
-  if (sums.length <= 2 * most) return sums.toSorted(byCost).slice(0, most);
   // A few of very many: most of them are passed over at a glance.
   let first: Summed[] = [];
   let bound: Summed | undefined;

@@ -45,7 +45,7 @@ export class Visitor {
     };
     const subPath = subPathOf(baseUrl);
     const url = new URL(event.req.url);
-    const isBelow = subPath !== "" && `${url.pathname}/`.startsWith(`${subPath}/`);
+    const isBelow = `${url.pathname}/`.startsWith(`${subPath}/`);
     this.call = {
       core,
       session,

@@ -14,11 +14,11 @@ import { type Standing, standingOf, standsAt } from "./standing.ts";
 class ConcurrentAdvance extends Error {}
 
 /**
- * The run under way of each projection; the number of callers that wait for one (`awaited`); whether the instance is stopping (`halted`),
- * when the rest is left to the next start; and since when a delivery waits to be read, monotonic.
+ * The last run of each projection, which may be under way (`runs`); the number of callers that wait for one (`awaited`); whether the
+ * instance is stopping (`halted`), when the rest is left to the next start; and since when a delivery waits to be read, monotonic.
  */
 const work = slot(() => ({
-  running: new Map<string, Promise<void>>(),
+  runs: new Map<string, Promise<void>>(),
   awaited: 0,
   halted: false,
   behindSince: undefined as number | undefined,
@@ -45,17 +45,13 @@ export async function catchUp(core: Core, projection: Projection): Promise<void>
 }
 
 /** As `catchUp`, when nobody waits for it. */
-async function bringUp(core: Core, projection: Projection): Promise<void> {
-  const { running } = work(core);
-  const before = running.get(projection.name);
+function bringUp(core: Core, projection: Projection): Promise<void> {
+  const { runs } = work(core);
+  const before = runs.get(projection.name) ?? Promise.resolve();
   // A run under way may have read the source before the caller's rows were there. So it is awaited, and another follows.
-  const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, projection));
-  running.set(projection.name, own);
-  try {
-    await own;
-  } finally {
-    if (running.get(projection.name) === own) running.delete(projection.name);
-  }
+  const own = before.catch(() => {}).then(() => follow(core, projection));
+  runs.set(projection.name, own);
+  return own;
 }
 
 /**

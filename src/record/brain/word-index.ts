@@ -279,7 +279,6 @@ function insert(best: Ranked[], one: Ranked, most: number, before: (a: Ranked, b
 function isNear(a: string, b: string): boolean {
   const least = Math.min(a.length, b.length);
   const most = Math.max(a.length, b.length);
-  if (most - least > 1) return false;
   let same = 0;
   while (same < least && a[same] === b[same]) same++;
   let end = 0;

@@ -149,11 +149,9 @@ export function streamUp(core: Core, streamId: number, above: number, count: num
   const found: StoredEntry[] = [];
   let segment = sql.ofStreamFrom.get(streamId, above) ?? sql.ofStreamAfter.get(streamId, above);
   while (segment && found.length < count) {
-    const packed = segment.lastSeq > above ? readSegment(core, segment) : undefined;
-    for (let i = packed ? indexOf(packed.seqs, above + 1) : 0; packed && i < packed.seqs.length; i++) {
-      if (found.length === count) break;
+    const packed = readSegment(core, segment);
+    for (let i = indexOf(packed.seqs, above + 1); i < packed.seqs.length && found.length < count; i++)
       found.push(storedAt(segment, packed, i));
-    }
     segment = sql.ofStreamAfter.get(streamId, segment.firstSeq);
   }
   return found;

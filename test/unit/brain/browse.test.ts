@@ -81,7 +81,9 @@ describe("a repository", () => {
         { path: "new.md", changedAt: start + 60_000 },
       ],
     });
-    expect(listFiles(core, team, "shop", second)?.files[0]).toMatchObject({ path: "docs/a.md", changedAt: start });
+    expect(listFiles(core, team, "shop", second)?.files[0]).toMatchObject({
+      ...{ path: "docs/a.md", changedAt: start, orEarlier: false },
+    });
     expect(listFiles(core, team, "shop", first)).toMatchObject({ current: false, files: [{}, {}] });
     expect(listFiles(core, team, "shop", evidence)).toMatchObject({ current: false, snapshot: { accepted: 0 } });
   });

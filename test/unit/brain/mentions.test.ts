@@ -30,9 +30,11 @@ it("knows a commit by seven digits or more, in any case, inside addresses and ra
     [`x${SHA.slice(0, 8)}`, false],
     [`${SHA}0`, false],
   ] as const) {
-    const { core, team } = await withBrain(`# E\n\nsee ${text}\n`);
+    const { core, team } = await withBrain(`# E\n\nsee ${text}\nand on`);
     const { mentions } = await findMentions(core, team.id, { commits: [SHA, "zz", "1234"], files: [], repoKey: "r" });
-    expect([text, mentions.map(({ line, names }) => [line, names.value])]).toEqual([text, found ? [[3, SHA]] : []]);
+    expect(mentions.map((one) => [one.line, one.names.value, one.text])).toEqual(
+      found ? [[3, SHA, `see ${text}`]] : [],
+    );
     const elsewhere = await findMentions(core, team.id, { commits: [SHA], files: [], repoKey: "another" });
     expect(elsewhere.mentions).toEqual(mentions);
   }

@@ -119,11 +119,12 @@ it("erases what another client reported of sessions exported in a person's name,
   // Exported with the shared token, and with that of her own machine, which is erased with her.
   await exported("s-peony", ADA.person, "peony", all);
   await exported("s-tulip-1", ADA.person, "tulip", own);
+  await exported("s-iris", ADA.person, "peony", machine);
   await told("s-peony", "peony");
   await told("s-tulip-1", "tulip");
   await told("s-machine-1", "lavender");
   const target = resolveTarget(core, ADA);
-  expect((await planErasure(core, target)).counts).toMatchObject({ sessions: 5 });
+  expect((await planErasure(core, target)).counts).toMatchObject({ sessions: 6 });
   const erasure = await requestErasure(core, target, "they wanted it", COMMAND_LINE);
   const onStep = ({ sessions = 0 }) => {
     if (sessions > 0) throw new Error("killed");

@@ -160,6 +160,10 @@ it.each([
     await expect(eraseNow(t.instance.core, one)).rejects.toThrow(hold.id);
     await expect(planErasure(core, resolveTarget(core, one))).rejects.toThrow(hold.id);
   }
+  const entries = [{ seq: 1, payload: { sessionId: "mine" } }];
+  await t.post("/api/telemetry/ingest", { token: mine.token, json: { repoKey: "shop", entries } });
+  await eraseNow(core, { entry: String(t.rows("SELECT id FROM telemetry_entries")[0].id) });
+  expect(t.rows("SELECT entry_count AS entries FROM telemetry_streams")).toEqual([{ entries: 0 }]);
   await setRetention(core, "Acme", "traces", 30, COMMAND_LINE);
   t.clock.advance(40 * DAY_MS);
   await retentionJob.run(core);

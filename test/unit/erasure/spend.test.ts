@@ -70,6 +70,24 @@ it("forgets a session's own total with its erased repository, though calls witho
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
+it("counts a session's own total once its repository's entries are erased that told of its calls, unless others do", async () => {
+  const { t, device } = await startWithDevice();
+  const own = { outcome: "ok", costUsd: 9, usage: { input_tokens: 5_000, output_tokens: 1 }, spans: [] };
+  const sessions = ["s-1", "s-2"].map((id) => ({ id, ...own }));
+  await send(t, device, "/api/agent-traces/ingest", { repoKey: "shop", sessions });
+  const call = (sessionId: string, costUsd: number, input_tokens: number) => ({
+    payload: { sessionId, costUsd, usage: { id: `${input_tokens}`, input_tokens, output_tokens: 1 } },
+  });
+  const tell = (repoKey: string, ...calls: readonly object[]) =>
+    send(t, device, "/api/telemetry/ingest", { repoKey, entries: calls.map((one, i) => ({ seq: i + 1, ...one })) });
+  await tell("shop", call("s-1", 1, 10));
+  await tell("till", call("s-1", 2, 100), call("s-2", 4, 1_000));
+  expect(await spent(t, device, "session")).toEqual({ usages: 3, groups: ["s-2 1000", "s-1 110"] });
+  await erase(t, { repo: "till" });
+  expect(await spent(t, device, "session")).toEqual({ usages: 2, groups: ["s-2 5000", "s-1 10"] });
+  expect(t.rows("SELECT sum(reported_nano) AS nano FROM spend_cells")).toEqual([{ nano: 10e9 }]);
+});
+
 it.each(["repo", "session"])("keeps the figures of entries that arrive while their %s is erased", async (kind) => {
   const { t, core, device } = await startWithDevice();
   let seq = 0;
@@ -146,7 +164,6 @@ it.each(["device", "repo"] as const)("erases with a %s the spend of sessions tha
     repoKey: "till",
     sessions: [{ ...session, id: "s-2", branch: "main", userEmail: null }],
   });
-  await t.instance.settle();
   await setRetention(t.instance.core, mine.team.id, "traces", 30, COMMAND_LINE);
   t.clock.advance(31 * DAY_MS);
   await retentionJob.run(t.instance.core);

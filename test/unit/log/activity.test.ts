@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
-import { activity, recentFlags } from "../../../src/log/log.ts";
+import { activity, recentFlags, timedWalk } from "../../../src/log/log.ts";
 import {
   startInstance,
   startWithDevice,
@@ -91,12 +91,25 @@ describe("recentFlags", () => {
     const { core } = t.instance;
     expect(recentFlags(core, device.team.id, 10)).toMatchObject([
       { flagged: "rollback", kind: "telemetry", repoKey: "shop", deviceId: device.deviceId, at: t.clock.now() },
-      { flagged: "gap", deviceLabel: null, items: 1 },
+      { flagged: "gap", deviceLabel: null },
     ]);
+    expect([true, false].map((of) => recentFlags(core, device.team.id, 10, of).length)).toEqual([2, 0]);
     expect(recentFlags(core, device.team.id, 1)).toHaveLength(1);
     const plan = t.rows(
       "EXPLAIN QUERY PLAN SELECT id FROM deliveries WHERE team_id = 'x' AND flagged IS NOT NULL ORDER BY id DESC LIMIT 5",
     );
     expect(plan.map((row) => row.detail).join()).toContain("deliveries_flagged");
   });
+});
+
+it("knows a team's last delivery up to an instant, however many came in the hours around it", async () => {
+  const { t, core, device } = await startWithDevice();
+  await entries(t, device, [1]);
+  const then = t.clock.now();
+  t.clock.advance(60_000);
+  const columns = t.rows("SELECT name FROM pragma_table_info('deliveries') WHERE name <> 'id'").map(({ name }) => name);
+  core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 2002)
+    INSERT INTO deliveries (id, ${columns}) SELECT i, ${columns} FROM n, deliveries;
+    UPDATE deliveries SET received_at = ${t.clock.now()} WHERE id > 2000`);
+  expect(await timedWalk.lastUpTo(core, device.team.id, then)).toBe(2_000);
 });

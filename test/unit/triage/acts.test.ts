@@ -4,7 +4,8 @@ import { getUser, storeDisabled } from "../../../src/identity/people/people.ts";
 import { type Act, standingOfEntry, timelineOf } from "../../../src/insight/triage/triage.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { person } from "../../support/cli.ts";
-import { type Kit, withTeam } from "./support.ts";
+import { publish } from "../../support/reads.ts";
+import { ERRORS, entry, type Kit, REPO, withTeam } from "./support.ts";
 
 const RULE = "set Path on every cookie.";
 
@@ -166,11 +167,32 @@ it("refuses a class without entries, which stays only where something was said o
   ]);
   const [fingerprint, other] = [kit.classOf("Login loop"), kit.classOf("Recorded")];
   await kit.act(fingerprint, { kind: "comment", text: "It is the proxy." }, kit.ada);
+  // Another team has the same.
+  const errors = entry({ date: "2026-11-10", title: "Login loop", rule: RULE });
+  await publish(kit.t, await kit.t.device(), { [ERRORS]: errors }, { repoKey: REPO });
   await kit.say([]);
   for (const gone of [fingerprint, other])
     await expect(kit.act(gone, { kind: "resolve" }, kit.ada)).rejects.toMatchObject({ status: 404 });
-  expect(kit.t.rows("SELECT class, occurrences FROM triage_classes")).toEqual([{ class: fingerprint, occurrences: 0 }]);
+  expect(kit.t.rows("SELECT class, occurrences FROM triage_classes ORDER BY occurrences")).toEqual([
+    { class: fingerprint, occurrences: 0 },
+    { class: fingerprint, occurrences: 1 },
+  ]);
   expect(stored(kit)).toEqual([]);
+});
+
+it("changes the entries of a class with it, and none of another", async () => {
+  const kit = await withTeam();
+  const titles = ["Loop", "Loop again", "Leak", "Leak again"];
+  const ruleOf = (title: string) => (title.startsWith("Loop") ? RULE : "close every file.");
+  await kit.say(titles.map((title) => ({ date: "2026-11-10", title, rule: ruleOf(title), open: true })));
+  const state = (title: string) =>
+    standingOfEntry(kit.core, kit.teamId, kit.classOf(title), { id: kit.entryId(title), open: true }).state;
+  for (const title of ["Loop", "Leak"])
+    await kit.act(kit.classOf(title), { kind: "resolve" }, kit.ada, { entryId: kit.entryId(title) });
+  await kit.act(kit.classOf("Loop"), { kind: "snooze", until: null }, kit.ada);
+  expect(titles.map(state)).toEqual(["resolved", "snoozed", "resolved", "open"]);
+  await kit.act(kit.classOf("Loop"), { kind: "reopen" }, kit.ada);
+  expect(titles.map(state)).toEqual(["open", "open", "resolved", "open"]);
 });
 
 it("ends a snooze when the class is resolved again", async () => {
