@@ -34,6 +34,8 @@ export const ASSIGNED_RULE = "assigned-secret";
 /** The rule of a key in armour, and of one behind base64. */
 const KEY_RULE = "private-key";
 const KEY_HEADER_RULE = "private-key-header";
+/** What these claim begins with words that no redaction leaves. */
+export const KEY_RULES: readonly string[] = [KEY_RULE, KEY_HEADER_RULE];
 
 const armour: Probe = {
   gate: undefined,

@@ -25,7 +25,7 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** Raised by hand when the code that judges surroundings (not the table) changes what is found. */
-const JUDGEMENT = 8;
+const JUDGEMENT = 9;
 
 /**
  * Changes whenever the table does: FNV-1a over every row's id, strength, anchors and pattern. A stored text scanned

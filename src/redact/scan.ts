@@ -4,7 +4,7 @@ import { compileAll } from "./automaton.ts";
 import { CROWD_RULE, Crowd, roomOf } from "./crowd.ts";
 import { isFresh } from "./fresh.ts";
 import { Prefilter, type Visitor } from "./prefilter.ts";
-import { rankOf, targets } from "./probes.ts";
+import { KEY_RULES, rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
 
@@ -24,6 +24,9 @@ export function* makeReady(): Slices<void> {
 
 const DOT = 46;
 const MAX_MARKER_CHARS = 75;
+
+/** Rules whose findings an earlier redaction cannot have left: a key goes with its header, and what covers a crowd was not judged before. */
+const NEVER_LEFT = new Set([CROWD_RULE, ...KEY_RULES]);
 
 /** Whether the marker of an earlier redaction stands in a finding or touches it: that text was judged then, with the secret still there. */
 function touchesMarker(text: string, finding: Finding): boolean {
@@ -93,8 +96,7 @@ class Merge {
     for (const next of candidates) {
       if (next.start >= before) break;
       taken++;
-      // What covers a crowd was not judged before.
-      if (this.#mayHoldMarkers && next.rule !== CROWD_RULE && touchesMarker(this.#text, next)) continue;
+      if (this.#mayHoldMarkers && !NEVER_LEFT.has(next.rule) && touchesMarker(this.#text, next)) continue;
       const last = this.merged[this.merged.length - 1];
       if (last === undefined || next.start >= last.end) this.merged.push(next);
       else this.merged[this.merged.length - 1] = merge(last, next);

@@ -32,6 +32,15 @@ describe("private keys", () => {
     ]);
   });
 
+  test("are found where what comes after them was redacted before, or a part of them", () => {
+    const later = "[REDACTED:github-token]\nat /usr/local/lib/node_modules/something/index";
+    expect(redactText(`${BEGIN}\n${BODY}\n${later}`).text).toMatch(/^\[REDACTED:private-key\]/);
+    expect(redactText(`${BEGIN}\n${BODY}\n[REDACTED:x]\n${BODY}\n${END}\nafter`).text).toBe(
+      "[REDACTED:private-key]\nafter",
+    );
+    expect(redactText(`${BEGIN}[REDACTED:x]`).text).toBe("[REDACTED:private-key-header][REDACTED:x]");
+  });
+
   test("are found whole behind base64, as in a kubeconfig", () => {
     const encoded = Buffer.from(`${BEGIN}\n${BODY}\n${END}\n`).toString("base64");
     expect(named(`client-key-data: ${encoded}\n`)).toEqual([["private-key", encoded]]);
