@@ -424,8 +424,15 @@ it("an event of the audit that was altered or taken out is named, and so is a lo
   db.close();
   expect(events.length).toBeGreaterThan(2);
 
-  const altered = await faultsAfter(`UPDATE audit_events SET actor_label = 'Mallory' WHERE leaf = ${events[1]}`);
-  expect(altered).toMatchObject([{ deliveryId: events[1], problem: "chain", detail: "the event was altered" }]);
+  for (const forged of [
+    ...["at = at + 1", "team_id = NULL", "actor_kind = 'system'", "actor_id = 'user_x'", "actor_label = 'Mallory'"],
+    ...["action = 'code.revoked'", "target_kind = 'code'", "target_id = 'x'", "target_label = 'x'", "ip = '192.0.2.9'"],
+    `detail = '{"x":1}'`,
+  ]) {
+    const altered = await faultsAfter(`UPDATE audit_events SET ${forged} WHERE leaf = ${events[1]}`);
+    expect([forged, altered.map(({ deliveryId }) => deliveryId)]).toEqual([forged, [events[1]]]);
+    expect(altered).toMatchObject([{ problem: "chain", detail: "the event was altered" }]);
+  }
   const relabelled = await faultsAfter("UPDATE devices SET label = 'somebody-else'");
   expect(relabelled.length).toBeGreaterThan(0);
   expect(new Set(relabelled.map(({ kind, problem, detail }) => `${kind} ${problem}: ${detail}`))).toEqual(

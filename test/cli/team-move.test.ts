@@ -96,6 +96,13 @@ async function shop(): Promise<{ t: TestInstance; ada: TestDevice; robot: TestDe
   await seal({ ...core, clock: { ...core.clock, now: () => t.clock.now() + DAY_MS } }, Number.MAX_SAFE_INTEGER);
   expect(t.rows("SELECT count(*) > 2 AS many FROM trace_spans WHERE block_id IS NOT NULL")).toEqual([{ many: 1 }]);
   await deliverAll(t, stranger, "lavender/till", "lavender", 9);
+  const lou = await personWith(t, stranger, "lou@lavender.example");
+  t.rows(
+    `INSERT INTO session_views (session_id, user_id, day, team_id, device_id, at)
+     SELECT id, ?, 1, team_id, device_id, 1 FROM trace_sessions WHERE device_id = ? RETURNING 1`,
+    lou.id,
+    stranger.deviceId,
+  );
   await deliverAll(t, ada, "shop", "marigold", 9);
   // Evidence: a number that came again with other content, and one that is missing.
   await t.post("/api/telemetry/ingest", {
