@@ -29,7 +29,6 @@ import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
-import { cooperative } from "./kit/yield.ts";
 import { newestDelivery } from "./log/log.ts";
 import { deliveryLog } from "./log/room.ts";
 import { audit } from "./platform/audit/room.ts";
@@ -228,7 +227,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
       );
       announce();
       // Otherwise the first delivery, and all requests beside it, would wait for that.
-      void makeSearchReady(cooperative(clock));
+      makeSearchReady();
       return baseUrlOf(core.config);
     },
     announce,

@@ -26,7 +26,8 @@ const codes = new WeakMap<Kind, readonly number[]>();
 export function codesOf(kind: Kind): readonly number[] {
   const known = codes.get(kind);
   if (known) return known;
-  const found = [...kind.keys()].filter((code) => kind[code] === 1);
+  const found: number[] = [];
+  for (let code = 0; code < KIND_SIZE; code++) if (kind[code] === 1) found.push(code);
   codes.set(kind, found);
   return found;
 }

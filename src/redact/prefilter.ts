@@ -68,6 +68,8 @@ const endOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> 16;
 const RECORD = 3 + LOOKS;
 const LAST = -1;
 
+const ANY_CODE: readonly number[] = Array.from({ length: 256 }, (_, code) => code);
+
 export class Prefilter<T> {
   readonly #shift = new Uint8Array(1 << 16).fill(WINDOW - 1);
   readonly #keys = new Int32Array(SLOTS);
@@ -95,17 +97,15 @@ export class Prefilter<T> {
       isApart: target.isApart ?? false,
       isNarrow: false,
     }));
-    const lists: number[][] = [];
+    const lists = new Map<number, number[]>();
     for (const [number, target] of targets.entries()) this.#add(target, number, lists);
-    const records: number[] = [];
-    const begins = lists.map((list) => {
-      const begin = records.length;
-      records.push(...list, LAST);
-      return begin;
-    });
-    this.#records = Int32Array.from(records);
-    for (let slot = 0; slot < SLOTS; slot++)
-      if (this.#lists[slot] !== -1) this.#lists[slot] = begins[this.#lists[slot] as number] as number;
+    this.#records = new Int32Array(lists.values().reduce((sum, list) => sum + list.length + 1, 0)).fill(LAST);
+    let begin = 0;
+    for (const [key, list] of lists) {
+      this.#records.set(list, begin);
+      this.#put(key, begin);
+      begin += list.length + 1;
+    }
     this.#markRows();
   }
 
@@ -137,7 +137,7 @@ export class Prefilter<T> {
     return this.#lists[slot] as number;
   }
 
-  #add(target: Target<T>, number: number, lists: number[][]): void {
+  #add(target: Target<T>, number: number, lists: Map<number, number[]>): void {
     const kinds = kindsOf(target.anchor, target.fold);
     const sets = kinds.map(codesOf);
     const width = Math.min(WINDOW, sets.length);
@@ -149,8 +149,7 @@ export class Prefilter<T> {
     for (let j = 0; j < WINDOW - 1; j++) {
       const first = width === WINDOW ? window[j] : j === 0 ? undefined : window[j - 1];
       const second = (width === WINDOW ? window[j + 1] : window[j]) ?? [];
-      const firsts = first ?? Array.from({ length: 256 }, (_, c) => c);
-      for (const a of firsts) {
+      for (const a of first ?? ANY_CODE) {
         for (const b of second) {
           const pair = (a << 8) | b;
           this.#shift[pair] = Math.min(this.#shift[pair] ?? 0, WINDOW - 2 - j);
@@ -164,7 +163,9 @@ export class Prefilter<T> {
     const record = [number, start + width - 1 + (target.by ?? 0), row, ...NO_LOOKS];
     const spell = (position: number, key: number): void => {
       if (position === width) {
-        this.#put(key, record, lists);
+        const list = lists.get(key);
+        if (list) list.push(...record);
+        else lists.set(key, [...record]);
         return;
       }
       for (const c of window[position] ?? []) spell(position + 1, (key << 8) | c);
@@ -178,15 +179,12 @@ export class Prefilter<T> {
     this.#ends[end] = (this.#ends[end] as number) | kind;
   }
 
-  #put(key: number, record: readonly number[], lists: number[][]): void {
+  #put(key: number, begin: number): void {
     let slot = slotOf(key);
-    while (this.#lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
+    while (this.#lists[slot] !== -1) slot = (slot + 1) & (SLOTS - 1);
     this.#markEnd(key, key >>> 24 === 0 ? ENDS_THREE : ENDS_FOUR);
-    if (this.#lists[slot] === -1) {
-      this.#keys[slot] = key;
-      this.#lists[slot] = lists.push([]) - 1;
-    }
-    lists[this.#lists[slot] as number]?.push(...record);
+    this.#keys[slot] = key;
+    this.#lists[slot] = begin;
   }
 
   /** Sets a target's looks, from the kinds around its anchor. */

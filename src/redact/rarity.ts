@@ -20,16 +20,15 @@ const logUse = (set: readonly number[]): number => Math.log(set.reduce((sum, c) 
  * there.
  */
 export function rarest(sets: readonly (readonly number[])[], width: number): number {
+  const uses = sets.map(logUse);
   let best = 0;
   let bestScore = Number.POSITIVE_INFINITY;
   for (let start = 0; start + width <= sets.length; start++) {
-    const window = sets.slice(start, start + width);
     let score = 0;
-    for (const set of [...window, ...window.slice(-2)]) score += logUse(set);
-    if (score <= bestScore) {
-      best = start;
-      bestScore = score;
-    }
+    for (let i = start; i < start + width; i++) score += (uses[i] as number) * (i < start + width - 2 ? 1 : 2);
+    if (score > bestScore) continue;
+    best = start;
+    bestScore = score;
   }
   return best;
 }

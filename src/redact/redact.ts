@@ -5,7 +5,6 @@
  */
 
 export {
-  makeSearchReady,
   mightLongHoldSecret,
   partsThatMightHold,
   redactLongJson,
@@ -15,5 +14,5 @@ export { redactJson } from "./json.ts";
 export { mightHoldSecret } from "./might-hold.ts";
 export type { Finding } from "./reading.ts";
 export { RULES_VERSION } from "./rules.ts";
-export { findSecrets, lineCounter, redactText } from "./scan.ts";
+export { findSecrets, lineCounter, makeSearchReady, redactText } from "./scan.ts";
 export { readUserAgent } from "./user-agent.ts";

@@ -1,6 +1,5 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
 import { finish, type Slices } from "../kit/slices.ts";
-import { compileAll } from "./automaton.ts";
 import { CROWD_RULE, Crowd, roomOf } from "./crowd.ts";
 import { isFresh } from "./fresh.ts";
 import { Prefilter, type Visitor } from "./prefilter.ts";
@@ -15,11 +14,9 @@ export const thePrefilter = (): Prefilter<Probe> => {
   return prefilter;
 };
 
-/** Makes ready what every search needs, which takes the first one a tenth of a second otherwise. */
-export function* makeReady(): Slices<void> {
+/** Makes ready what every search needs, for which the first one would wait otherwise. */
+export function makeSearchReady(): void {
   thePrefilter();
-  yield;
-  yield* compileAll();
 }
 
 const DOT = 46;

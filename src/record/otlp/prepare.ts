@@ -107,7 +107,7 @@ async function readRequest<S>(
 
 /** Entries as they may be kept: what the capture mode lets stay of them, free of secrets. */
 async function cleanEntries(happened: Translated["entries"], captureMode: CaptureMode, yieldNow: Tools["yieldNow"]) {
-  const cleaner = await Cleaner.of(yieldNow, captureMode);
+  const cleaner = new Cleaner(yieldNow, captureMode);
   const texts: string[] = [];
   for (const { payload } of happened) {
     const wait = yieldNow();

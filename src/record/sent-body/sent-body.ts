@@ -9,13 +9,7 @@ import { duplicateKey, elements, findMember, isWholeNumber, type Member, members
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
-import {
-  makeSearchReady,
-  mightHoldSecret,
-  partsThatMightHold,
-  redactLongJson,
-  redactText,
-} from "../../redact/redact.ts";
+import { mightHoldSecret, partsThatMightHold, redactLongJson, redactText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 
 type YieldNow = () => Promise<void> | undefined;
@@ -32,18 +26,13 @@ export class Cleaner {
   withheld = 0;
   readonly #isMetadataOnly: boolean;
 
-  protected constructor(yieldNow: YieldNow, captureMode: CaptureMode) {
-    this.yieldNow = yieldNow;
-    this.#isMetadataOnly = captureMode === "metadata";
-  }
-
   /**
    * @param yieldNow as `kit/yield.ts` makes it
    * @param captureMode what of the parts may be kept
    */
-  static async of(yieldNow: YieldNow, captureMode: CaptureMode): Promise<Cleaner> {
-    await makeSearchReady(yieldNow);
-    return new Cleaner(yieldNow, captureMode);
+  constructor(yieldNow: YieldNow, captureMode: CaptureMode) {
+    this.yieldNow = yieldNow;
+    this.#isMetadataOnly = captureMode === "metadata";
   }
 
   /** A part as it may be kept: what the capture mode lets stay of it, free of secrets. Counts those of which something went. */
@@ -113,7 +102,6 @@ export class SentBody extends Cleaner {
     const top = members(text);
     if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
     await yieldNow();
-    await makeSearchReady(yieldNow);
     return new SentBody(text, yieldNow, top, captureMode);
   }
 

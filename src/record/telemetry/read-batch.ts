@@ -96,7 +96,7 @@ async function readBatch(
     const content = deliveryItems(known.repoKey, null, []);
     return { ...known, mode: null, packed, content, redacted: 0, withheld: sentEntries.length };
   }
-  const cleaner = await Cleaner.of(yieldNow, captureMode);
+  const cleaner = new Cleaner(yieldNow, captureMode);
   const skimmed = "isSkimmed" in batch ? batch.entries : await findPayloads(batch.entries, text, yieldNow);
   for (const [i, { payload }] of skimmed.entries()) requireFits(maxPayloadBytes, text, payload, i);
   const unclean = await cleaner.unclean(

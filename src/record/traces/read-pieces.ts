@@ -37,7 +37,7 @@ async function read(
 ): Promise<ReadyBatch> {
   const written: Written[] = [];
   for (const piece of list) written.push(await write(piece, yieldNow));
-  const cleaner = await Cleaner.of(yieldNow, captureMode);
+  const cleaner = new Cleaner(yieldNow, captureMode);
   const sessions: ReadSession[] = [];
   let spans = 0;
   for (const one of written) {
