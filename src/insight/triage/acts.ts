@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { findMember } from "../../identity/members/members.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
+import { grouped } from "../../kit/strings.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type EventKind, rows, type WordRow } from "./rows.ts";
 import { isSnoozed } from "./standing.ts";
@@ -131,7 +132,7 @@ function isLast(core: Core, word: WordRow, body: string, by: Actor): boolean {
 function readComment(typed: string): string {
   const text = typed.replace(/\r\n?/g, "\n").trim();
   if (text === "" || text.length > MAX_COMMENT_CHARS)
-    fail(invalid, `A comment has 1 to ${MAX_COMMENT_CHARS.toLocaleString("en-GB")} characters.`);
+    fail(invalid, `A comment has 1 to ${grouped(MAX_COMMENT_CHARS)} characters.`);
   if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed())
     fail(invalid, "A comment is text without control characters.");
   return text;

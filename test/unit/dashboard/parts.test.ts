@@ -32,6 +32,7 @@ import {
   compact,
   countdown,
   duration,
+  number,
   plural,
   time,
   utcText,
@@ -202,6 +203,17 @@ describe("a quantity", () => {
     [999_950, "1 MB"],
     [3e15, "3000 TB"],
   ])("of %d bytes reads %s", (size, text) => expect(bytes(size)).toBe(text));
+
+  it.each([
+    [0, "0"],
+    [-0, "0"],
+    [999, "999"],
+    [1_000, "1,000"],
+    [-12_345, "-12,345"],
+    [1_234_567_890, "1,234,567,890"],
+    [1_234.5, "1,234.5"],
+    [0.126, "0.13"],
+  ])("of %d reads %s", (value, text) => expect(number(value)).toBe(text));
 
   it("uses the singular or the plural of its noun", () => {
     expect([plural(1, "entry", "entries"), plural(1_200, "entry", "entries"), compact(12_300)]).toEqual([

@@ -1,14 +1,15 @@
 import { isoDate, isoInstant } from "../../../kit/clock.ts";
 import { type Html, html } from "../../../kit/html.ts";
 import { lazy } from "../../../kit/lazy.ts";
+import { grouped } from "../../../kit/strings.ts";
 
-const grouped = lazy(() => new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 }));
+const broken = lazy(() => new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 }));
 const shortened = lazy(() => new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 }));
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
 
 /** A number with grouped thousands, e.g. `12,345`. */
 export function number(value: number): string {
-  return grouped().format(value);
+  return Number.isSafeInteger(value) ? grouped(value) : broken().format(value);
 }
 
 /** A number for where room is short: `12.3k`, `11.9M`, `2B`. SI has a small k and a capital M; the locale's own m is a metre. */
