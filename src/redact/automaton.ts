@@ -25,7 +25,7 @@ export class Automaton {
   readonly #pattern: RegExp;
   readonly #mode: "start" | "first" | "end" | "anywhere";
   /** The group of each character: the pattern does not tell characters of one group apart. */
-  readonly #groups = new Uint8Array(1 << 16);
+  #groups = new Uint8Array();
   /** A character of each group; none before the first use. */
   #samples: readonly number[] = [];
   /** The next state by state and group. A state is the offset of its row in this table; its complement says that a match ends there. */
@@ -59,8 +59,8 @@ export class Automaton {
   }
 
   #testForwards(units: Uint16Array, start: number, end: number, accepts: Accepts | undefined): boolean {
-    const groups = this.#groups;
     let state = this.#start();
+    const groups = this.#groups;
     let next = this.#next;
     for (let i = start; i < end; i++) {
       const from = state;
@@ -80,8 +80,8 @@ export class Automaton {
   }
 
   #testBackwards(units: Uint16Array, start: number, end: number, accepts: Accepts | undefined): boolean {
-    const groups = this.#groups;
     let state = this.#start();
+    const groups = this.#groups;
     let next = this.#next;
     for (let i = end - 1; i >= start; i--) {
       const from = state;
@@ -114,9 +114,9 @@ export class Automaton {
 
   /** The end of the longest match that begins where the stretch does, or -1. */
   endOf(units: Uint16Array, start: number, end: number): number {
-    const groups = this.#groups;
     let last = -1;
     let state = this.#start();
+    const groups = this.#groups;
     let next = this.#next;
     for (let i = start; i < end; i++) {
       const from = state;
@@ -168,8 +168,8 @@ export class Automaton {
         return number;
       });
     }
+    this.#groups = new Uint8Array(1 << 16).fill(groups[BEYOND] as number);
     this.#groups.set(groups);
-    this.#groups.fill(groups[BEYOND] as number, BEYOND);
     const samples: number[] = [];
     for (const [code, group] of groups.entries()) samples[group] ??= code;
     return samples;
